@@ -1,0 +1,49 @@
+//! What LLVM knows of a function and the snapshot does not say: flat side tables, filled by the importer.
+//!
+//! An empty table is always sound: nothing is then promised, and derivatives cache more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::{BlockId, InstId, ValueId};
+use crate::types::FloatKind;
+
+/// What the bytes of an access are, according to TBAA or debug information.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ByteType {
+    /// A float of this format.
+    Float(FloatKind),
+    /// A pointer.
+    Pointer,
+    /// Neither float nor pointer.
+    Integer,
+}
+
+/// A run of bytes of one type, relative to the address of the access.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ByteRun {
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub size: u64,
+    /// What they are.
+    pub ty: ByteType,
+}
+
+/// Facts about one function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Header of a loop to its backedge-taken count, an unsigned `i64` value available at the end of the
+    /// preheader. (The body runs once more than that if the loop is entered.)
+    pub trip_counts: BTreeMap<BlockId, ValueId>,
+    /// Loads whose memory this function does not write, nor free, on any path from the load to a return,
+    /// over all iterations of all loops.
+    pub stable_loads: BTreeSet<InstId>,
+    /// Pointer arguments of calls (call, argument position) whose reachable memory this function does not
+    /// write, nor free, on any path from after the call to a return, over all iterations.
+    pub stable_args: BTreeSet<(InstId, u32)>,
+    /// Types of the bytes that loads, stores and memory copies touch, where metadata states them.
+    pub access_types: BTreeMap<InstId, Vec<ByteRun>>,
+    /// Types of the bytes that pointer parameters point to, where debug information states them, repeating
+    /// with the size of the element, which is the end of the last run.
+    pub param_types: BTreeMap<u32, Vec<ByteRun>>,
+}

@@ -1,0 +1,31 @@
+//! A dense snapshot of LLVM functions, and what can be said of it without LLVM.
+//!
+//! A [`Module`] holds interned types and constants, globals and functions. A [`Func`] is made of blocks of
+//! instructions over dense values ([`ValueId`]); facts about it live in side tables, never in it. Semantics are those
+//! of the LLVM Language Reference, version 22, for every operation of [`Op`].
+//!
+//! Invariants: nothing here names LLVM's libraries; nothing here panics on malformed input (the verifier reports
+//! it); iteration orders are those of insertion.
+
+#![forbid(unsafe_code)]
+
+pub mod builder;
+pub mod consts;
+pub mod facts;
+pub mod float;
+pub mod func;
+pub mod ids;
+pub mod layout;
+pub mod module;
+pub mod op;
+pub mod types;
+
+pub use builder::Builder;
+pub use consts::{Const, ConstOp, Consts};
+pub use facts::{ByteRun, ByteType, Facts};
+pub use func::{Args, Block, Func, FuncAttrs, Inst, Linkage, Origin, ParamAttrs, Value, ValueDef};
+pub use ids::{BlockId, ConstId, FuncId, GlobalId, InstId, LocId, TypeId, ValueId};
+pub use layout::DataLayout;
+pub use module::{Context, Global, Loc, Module};
+pub use op::*;
+pub use types::{FloatKind, StructType, Type, Types};
