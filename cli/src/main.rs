@@ -1,2 +1,69 @@
-//! To be written.
-fn main() {}
+//! The command `enzyme`: looks at programs without touching their build.
+//!
+//! Exit statuses: that of the program for `run`; else 0 if all went well, 1 if not, 2 for a wrong command line.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod explain;
+mod run;
+
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "enzyme", version, about = "Derivatives of compiled programs", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Interpret the main function of a module of LLVM IR
+    Run {
+        /// A .ll or .bc file
+        file: PathBuf,
+        /// What the program gets as its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Explain an error code
+    Explain {
+        /// Such as E0001; all codes are listed if it is left out
+        code: Option<String>,
+    },
+    /// Print the table of derivative rules
+    Rules,
+    /// Print the versions of this program and of LLVM
+    Version,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Run { file, arguments } => return run::run(&file, &arguments),
+        Command::Explain { code } => explain::explain(code.as_deref()).map_err(|error| error.to_string()),
+        Command::Rules => Ok(enzyme_rules::markdown()),
+        Command::Version => Ok(format!("enzyme {}\nLLVM 22\n", env!("CARGO_PKG_VERSION"))),
+    };
+    match result {
+        Ok(text) => print(&text),
+        Err(message) => fail(&message),
+    }
+}
+
+/// Writes text to standard output. A reader that has had enough (`enzyme rules | head`) is no failure.
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => fail(&format!("writing the output: {error}")),
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
+    }
+}
+
+/// Says what went wrong.
+fn fail(message: &str) -> ExitCode {
+    eprintln!("enzyme: error: {message}");
+    ExitCode::FAILURE
+}

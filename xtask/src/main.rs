@@ -1,2 +1,105 @@
-//! To be written.
-fn main() {}
+//! The command line of the build program; the Makefile calls it.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xtask::project::Project;
+use xtask::{artefacts, ci, command, format, generate, programs, tidy};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Builds and checks the project", disable_version_flag = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build in release and leave in build/ what users load
+    Build,
+    /// Run every check
+    Ci {
+        /// Run only the steps of these names (see --list)
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+        /// Stop at the first step that fails
+        #[arg(long)]
+        fail_fast: bool,
+        /// List the steps
+        #[arg(long)]
+        list: bool,
+    },
+    /// Build, then differentiate real programs and draw a picture
+    Demo {
+        /// Arguments of the program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Build, then time the corpus
+    Bench {
+        /// Put the results into README.md
+        #[arg(long)]
+        write: bool,
+        /// Arguments of the program; `--help` lists them
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Show that the crates that need no LLVM build and pass their tests without one
+    Pure,
+    /// Check the project's shape: crate edges, unsafe code, documentation, file length, error codes, words
+    Tidy,
+    /// Write the generated parts of the documentation
+    Generate {
+        /// Write nothing; fail if something is not fresh
+        #[arg(long)]
+        check: bool,
+    },
+    /// Repair what a program can repair: formatting and generated documentation
+    Fix,
+    /// Copy build/ below a prefix
+    Install {
+        #[arg(long)]
+        prefix: PathBuf,
+        /// A folder that stands for the root of the system (for packagers)
+        #[arg(long, default_value = "")]
+        destdir: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    match dispatch(Arguments::parse().command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{} {error:#}", command::red("error:"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command; `false` means that it found something wrong and has said so.
+fn dispatch(command: Command) -> Result<bool> {
+    let project = Project::load()?;
+    match command {
+        Command::Build => artefacts::build(&project).map(|()| true),
+        Command::Ci { list: true, .. } => {
+            ci::list();
+            Ok(true)
+        }
+        Command::Ci { only, fail_fast, list: false } => ci::run(&project, &only, fail_fast),
+        Command::Demo { arguments } => programs::demo(&project, &arguments),
+        Command::Bench { write, arguments } => programs::bench(&project, &arguments, write),
+        Command::Pure => ci::run(&project, &["pure".to_owned()], true),
+        Command::Tidy => tidy::report(&project),
+        Command::Generate { check: true } => generate::check(&project),
+        Command::Generate { check: false } => generate::write(&project).map(|()| true),
+        Command::Fix => {
+            format::format(&project, format::Mode::Write)?;
+            generate::write(&project).map(|()| true)
+        }
+        Command::Install { prefix, destdir } => artefacts::install(&project, &prefix, &destdir).map(|()| true),
+    }
+}

@@ -1,1 +1,21 @@
-//! To be written.
+//! What can be said of a function before it is differentiated: memory classes, carried floats, activity.
+//!
+//! Inputs are immutable; every result is an owned value that keeps its reasons. [`Units`] holds what does not depend on
+//! a request; [`Activities`] what does.
+
+#![forbid(unsafe_code)]
+
+pub mod activity;
+pub mod callee;
+pub mod carry;
+pub mod memory;
+pub mod program;
+pub mod useful;
+pub mod uses;
+
+pub use activity::{Activities, Activity, Conflict, Context, Reason, State};
+pub use callee::{Callee, resolve};
+pub use carry::Carry;
+pub use memory::{ClassId, FuncMemory, Object};
+pub use program::{Program, Unit, Units};
+pub use uses::Uses;

@@ -1,1 +1,27 @@
-//! To be written.
+//! The plan of a derivative, and its synthesis as IR.
+//!
+//! [`Shape`] says how control can be turned round, [`Plan`] what is cached and what is rebuilt; [`reverse`] and
+//! [`tangent`] write functions. Nothing here names LLVM: a derivative can be made, printed and interpreted from text.
+
+#![forbid(unsafe_code)]
+
+pub mod copies;
+pub mod cut;
+pub mod emit;
+pub mod keys;
+pub mod lower;
+pub mod needs;
+pub mod plan;
+pub mod refusal;
+pub mod request;
+pub mod reverse;
+pub mod runtime;
+pub mod shape;
+pub mod tangent;
+
+pub use keys::Subject;
+pub use plan::Plan;
+pub use refusal::{Refusal, RefusalKind};
+pub use request::{DerivativeKey, Derivatives, Mode, Signature};
+pub use reverse::{Options, ShadowGlobals};
+pub use shape::Shape;

@@ -102,6 +102,10 @@ impl<'a> Builder<'a> {
         let c = self.ctx.zero(ty);
         self.func.constant(c, ty)
     }
+    /// Plus zero of a float or float vector type, lane by lane.
+    pub fn zero_float(&mut self, ty: TypeId) -> ValueId {
+        self.float(ty, 0.0)
+    }
     /// Whether `v` is a constant that is zero in all bits.
     pub fn is_zero(&self, v: ValueId) -> bool {
         self.func.as_const(v).is_some_and(|c| self.ctx.is_zero(c))

@@ -149,6 +149,8 @@ pub struct Func {
     pub layout: Vec<BlockId>,
     /// Where the function is defined.
     pub loc: Option<LocId>,
+    /// The run-time routine that unwinds through the function's landing pads.
+    pub personality: Option<ConstId>,
     constants: HashMap<ConstId, ValueId>,
     /// Name hints of values.
     pub value_names: HashMap<ValueId, String>,
@@ -176,6 +178,7 @@ impl Func {
             blocks: PrimaryMap::new(),
             layout: Vec::new(),
             loc: None,
+            personality: None,
             constants: HashMap::new(),
             value_names: HashMap::new(),
         }

@@ -10,17 +10,21 @@
 #![forbid(unsafe_code)]
 
 pub mod builder;
+pub mod cfg;
 pub mod consts;
 pub mod facts;
 pub mod float;
 pub mod func;
 pub mod ids;
+pub mod interp;
 pub mod layout;
 pub mod module;
 pub mod op;
+pub mod text;
 pub mod types;
 
 pub use builder::Builder;
+pub use cfg::{Cfg, DomTree, Loop, LoopId, LoopNest};
 pub use consts::{Const, ConstOp, Consts};
 pub use facts::{ByteRun, ByteType, Facts};
 pub use func::{Args, Block, Func, FuncAttrs, Inst, Linkage, Origin, ParamAttrs, Value, ValueDef};

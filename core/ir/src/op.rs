@@ -456,11 +456,7 @@ impl Op {
                 *default = f(*default);
                 indirect.iter_mut().for_each(|b| *b = f(*b));
             }
-            Op::CleanupRet(to) => {
-                if let Some(b) = to {
-                    *b = f(*b);
-                }
-            }
+            Op::CleanupRet(Some(b)) => *b = f(*b),
             Op::CatchSwitch { handlers, unwind } => {
                 handlers.iter_mut().for_each(|b| *b = f(*b));
                 if let Some(b) = unwind {

@@ -1,0 +1,64 @@
+//! Sections of `docs/errors.md`, which is built into the program.
+
+use thiserror::Error;
+
+static PAGES: &str = include_str!("../../docs/errors.md");
+
+/// Why there is nothing to print.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub enum ExplainError {
+    /// The caller's fault: no such code.
+    #[error("there is no error code {0:?}; `enzyme explain` lists all codes")]
+    Unknown(String),
+}
+
+/// The section of a code, or the list of all codes.
+pub fn explain(code: Option<&str>) -> Result<String, ExplainError> {
+    explain_from(PAGES, code)
+}
+
+fn explain_from(pages: &str, code: Option<&str>) -> Result<String, ExplainError> {
+    let Some(code) = code else {
+        let mut list = String::new();
+        for (code, title, _) in sections(pages) {
+            list.push_str(&format!("{code}  {title}\n"));
+        }
+        return Ok(list);
+    };
+    // Codes may be written as the compiler prints them, in brackets, or in lower case.
+    let wanted = code.trim_matches(['[', ']']).to_uppercase();
+    let found = sections(pages).into_iter().find(|(code, _, _)| *code == wanted);
+    found
+        .map(|(code, title, text)| format!("{code}: {title}\n\n{}\n", text.trim()))
+        .ok_or_else(|| ExplainError::Unknown(code.to_owned()))
+}
+
+/// Code, title and text of each section. Titles stand in the table at the head of the page.
+fn sections(pages: &str) -> Vec<(&str, &str, &str)> {
+    let title = |code: &str| {
+        let row = pages.lines().find(|line| line.starts_with(&format!("| [{code}]")));
+        row.and_then(|row| row.split('|').nth(2)).map_or("", str::trim)
+    };
+    pages
+        .split("\n## ")
+        .skip(1)
+        .filter_map(|section| section.split_once('\n'))
+        .map(|(heading, text)| (heading.trim(), title(heading.trim()), text))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOME: &str = "# Errors\n\n| [E0001](#e0001) | first thing |\n| [E0002](#e0002) | second |\n\n\
+                        ## E0001\n\nText one.\n\n## E0002\n\nText two.\n";
+
+    #[test]
+    fn sections_are_found() {
+        assert_eq!(explain_from(SOME, Some("E0001")).unwrap(), "E0001: first thing\n\nText one.\n");
+        assert_eq!(explain_from(SOME, Some("[e0002]")).unwrap(), "E0002: second\n\nText two.\n");
+        assert_eq!(explain_from(SOME, Some("E9")), Err(ExplainError::Unknown("E9".to_owned())));
+        assert_eq!(explain_from(SOME, None).unwrap(), "E0001  first thing\nE0002  second\n");
+    }
+}

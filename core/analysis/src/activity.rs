@@ -1,0 +1,568 @@
+//! Activity: which values and which memory carry derivatives.
+//!
+//! A value is *varied* if it depends on an active input, *useful* if an active output depends on it, and active if it
+//! is both (Hascoët & Pascual, 2013, section 4). Memory is treated by class ([`crate::memory`]): a class is shadowed if
+//! the request gave it a shadow, or if varied data is stored in it that is useful when read back; and whenever memory
+//! that it points to is shadowed, since a shadow pointer is then needed beside each pointer.
+//!
+//! ```text
+//!   Free  ->  Shadowed          Pinned: const arguments, constant and external globals
+//! ```
+//!
+//! A class that is pinned never gets a shadow: varied data stored in it is dropped if nothing reads it back, and is an
+//! error otherwise. Functions are analysed once per [`Context`]; recursion is solved by iteration from below, so the
+//! result is the least solution. Results keep their [`Reason`].
+//!
+//! Flow-sensitive for values (SSA), flow-insensitive for memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::SecondaryMap;
+use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, ValueId};
+
+use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
+use crate::carry::Carry;
+use crate::memory::{ClassId, Object};
+use crate::program::Program;
+
+/// What the surroundings say of the memory of a class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum State {
+    /// Nothing: it becomes shadowed if varied data is stored in it.
+    #[default]
+    Free,
+    /// It has a shadow.
+    Shadowed,
+    /// It never has one.
+    Pinned,
+}
+
+/// How a function is called: the key of an analysis and of a derivative.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Context {
+    /// Per parameter: a float in it is active.
+    pub scalars: Vec<bool>,
+    /// Per class of the function that the caller can reach; others are free.
+    pub classes: BTreeMap<ClassId, State>,
+    /// The result is used.
+    pub ret: bool,
+}
+
+/// Why a value or a memory is active.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The request or the caller says so.
+    Given,
+    /// An operand of the instruction is active.
+    Operand(InstId, ValueId),
+    /// It is read from active memory.
+    Read(InstId, ClassId),
+    /// An active value is stored in it.
+    Stored(InstId, Option<ValueId>),
+    /// A call writes active data in it, or returns it.
+    Call(InstId),
+    /// The memory it points to has a shadow.
+    PointsTo(ClassId),
+}
+
+/// What can't be differentiated, found by the analysis.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Conflict {
+    /// Memory that was declared constant is also memory with a shadow.
+    ConstAndShadowed(ClassId),
+    /// Active data is stored in memory that has no shadow and is read back.
+    LostInPinned {
+        /// The memory.
+        class: ClassId,
+        /// What stores.
+        store: InstId,
+        /// What reads.
+        load: InstId,
+    },
+    /// A call of an unknown function with active operands.
+    UnknownCall(InstId),
+    /// A function pointer is called with active operands.
+    IndirectCall(InstId),
+    /// The operation has no derivative here.
+    Unsupported(InstId, &'static str),
+    /// Bits of active floats are computed with as integers.
+    BitTrick(InstId),
+}
+
+/// The result for one function in one context.
+#[derive(Clone, Debug, Default)]
+pub struct Activity {
+    /// Active values (varied and useful) and why.
+    pub active: SecondaryMap<ValueId, Option<Reason>>,
+    /// Classes whose memory has a shadow, and why.
+    pub shadowed: BTreeMap<ClassId, Reason>,
+    /// States of all classes before usefulness was considered; what callers must know.
+    pub states: BTreeMap<ClassId, State>,
+    /// The result is active.
+    pub ret: bool,
+    /// Calls of functions with a body that need a derivative: the context of each.
+    pub calls: BTreeMap<InstId, Context>,
+    /// What can't be differentiated.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Activity {
+    /// Whether the float in `v` is active.
+    pub fn is_active(&self, v: ValueId) -> bool {
+        self.active[v].is_some()
+    }
+    /// Whether memory of `class` has a shadow.
+    pub fn is_shadowed(&self, class: ClassId) -> bool {
+        self.shadowed.contains_key(&class)
+    }
+}
+
+/// Activities of all contexts reached from a root.
+#[derive(Clone, Debug, Default)]
+pub struct Activities {
+    table: BTreeMap<(FuncId, Context), Activity>,
+    users: BTreeMap<(FuncId, Context), BTreeSet<(FuncId, Context)>>,
+}
+
+impl Activities {
+    /// Solves for `f` in `ctx` and everything it calls.
+    pub fn solve(&mut self, program: &Program<'_>, f: FuncId, ctx: Context) {
+        let mut queue = vec![(f, ctx)];
+        while let Some(key) = queue.pop() {
+            let known = self.table.contains_key(&key);
+            let mut pass = Pass::new(program, key.0, &key.1, self);
+            let result = pass.run();
+            let asked = std::mem::take(&mut pass.asked);
+            for callee in asked {
+                self.users.entry(callee.clone()).or_default().insert(key.clone());
+                if !self.table.contains_key(&callee) {
+                    self.table.insert(callee.clone(), Activity::default());
+                    queue.insert(0, key.clone());
+                    queue.push(callee);
+                }
+            }
+            let changed = match self.table.get(&key) {
+                Some(old) => old.states != result.states || old.ret != result.ret,
+                None => true,
+            };
+            self.table.insert(key.clone(), result);
+            if changed || !known {
+                queue.extend(self.users.get(&key).into_iter().flatten().filter(|u| **u != key || changed).cloned());
+            }
+        }
+    }
+
+    /// The result for `f` in `ctx`, if it was solved.
+    pub fn get(&self, f: FuncId, ctx: &Context) -> Option<&Activity> {
+        self.table.get(&(f, ctx.clone()))
+    }
+}
+
+struct Pass<'a> {
+    program: &'a Program<'a>,
+    f: FuncId,
+    ctx: &'a Context,
+    done: &'a Activities,
+    varied: SecondaryMap<ValueId, Option<Reason>>,
+    states: BTreeMap<ClassId, State>,
+    reasons: BTreeMap<ClassId, Reason>,
+    /// First varied store into each pinned class.
+    dropped: BTreeMap<ClassId, InstId>,
+    ret: bool,
+    asked: BTreeSet<(FuncId, Context)>,
+    conflicts: Vec<Conflict>,
+    changed: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn new(program: &'a Program<'a>, f: FuncId, ctx: &'a Context, done: &'a Activities) -> Pass<'a> {
+        Pass {
+            program,
+            f,
+            ctx,
+            done,
+            varied: SecondaryMap::new(),
+            states: ctx.classes.clone(),
+            reasons: BTreeMap::new(),
+            dropped: BTreeMap::new(),
+            ret: false,
+            asked: BTreeSet::new(),
+            conflicts: Vec::new(),
+            changed: true,
+        }
+    }
+
+    fn run(&mut self) -> Activity {
+        let Some(unit) = self.program.unit(self.f) else { return Activity::default() };
+        let func = self.program.func(self.f);
+        for (id, class) in unit.memory.classes.iter() {
+            if class.objects.iter().any(|o| self.is_pinned_object(o)) {
+                if self.states.get(&id) == Some(&State::Shadowed) && self.ctx.classes.get(&id) == Some(&State::Shadowed) {
+                    self.conflicts.push(Conflict::ConstAndShadowed(id));
+                }
+                self.states.insert(id, State::Pinned);
+            }
+        }
+        for (id, state) in self.ctx.classes.iter() {
+            if *state == State::Shadowed {
+                self.reasons.insert(*id, Reason::Given);
+            }
+        }
+        for (p, active) in func.params.iter().zip(&self.ctx.scalars) {
+            if *active {
+                self.varied[*p] = Some(Reason::Given);
+            }
+        }
+        while self.changed {
+            self.changed = false;
+            for (_, i) in func.placed() {
+                self.forward(i);
+            }
+            self.close_upwards();
+        }
+        self.finish()
+    }
+
+    fn is_pinned_object(&self, o: &Object) -> bool {
+        match o {
+            Object::Global(g) => {
+                let g = &self.program.module.globals[*g];
+                g.constant || g.linkage == Linkage::External || g.init.is_none()
+            }
+            Object::Param(..) | Object::Stack(..) | Object::Heap(..) | Object::Code(_) | Object::Unknown(..) => false,
+        }
+    }
+
+    fn close_upwards(&mut self) {
+        let Some(unit) = self.program.unit(self.f) else { return };
+        for (id, class) in unit.memory.classes.iter() {
+            let Some(inner) = class.deref else { continue };
+            if self.state(inner) == State::Shadowed && self.state(id) == State::Free {
+                self.shadow(id, Reason::PointsTo(inner));
+            }
+        }
+    }
+
+    fn state(&self, class: ClassId) -> State {
+        self.states.get(&class).copied().unwrap_or_default()
+    }
+
+    fn shadow(&mut self, class: ClassId, reason: Reason) {
+        if self.state(class) == State::Free {
+            self.states.insert(class, State::Shadowed);
+            self.reasons.insert(class, reason);
+            self.changed = true;
+        }
+    }
+
+    fn store_into(&mut self, class: ClassId, by: InstId, value: Option<ValueId>) {
+        match self.state(class) {
+            State::Pinned => {
+                self.dropped.entry(class).or_insert(by);
+            }
+            State::Free | State::Shadowed => self.shadow(class, Reason::Stored(by, value)),
+        }
+    }
+
+    fn vary(&mut self, v: Option<ValueId>, reason: Reason) {
+        if let Some(v) = v {
+            if self.varied[v].is_none() {
+                self.varied[v] = Some(reason);
+                self.changed = true;
+            }
+        }
+    }
+
+    fn class(&self, v: ValueId) -> Option<ClassId> {
+        self.program.unit(self.f)?.memory.class_of[v]
+    }
+
+    fn carry(&self, v: ValueId) -> Carry {
+        self.program.unit(self.f).map_or(Carry::None, |u| u.carry[v])
+    }
+
+    fn first_varied(&self, args: &[ValueId]) -> Option<ValueId> {
+        args.iter().copied().find(|a| self.varied[*a].is_some())
+    }
+
+    fn forward(&mut self, i: InstId) {
+        let func = self.program.func(self.f);
+        let inst = &func.insts[i];
+        let args = inst.args.as_slice();
+        let from_operand = |this: &mut Self, args: &[ValueId]| {
+            if let Some(v) = this.first_varied(args) {
+                this.vary(inst.result, Reason::Operand(i, v));
+            }
+        };
+        match &inst.op {
+            Op::FNeg | Op::Freeze | Op::ShuffleVector(_) | Op::ExtractValue(_) | Op::Phi(_) => {
+                from_operand(self, args);
+            }
+            Op::Binary(op) => match op {
+                BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FRem => from_operand(self, args),
+                BinOp::Add
+                | BinOp::Sub
+                | BinOp::Mul
+                | BinOp::UDiv
+                | BinOp::SDiv
+                | BinOp::URem
+                | BinOp::SRem
+                | BinOp::Shl
+                | BinOp::LShr
+                | BinOp::AShr
+                | BinOp::And
+                | BinOp::Or
+                | BinOp::Xor => {
+                    // Only bits on their way into a float: refused later if they are useful.
+                    if inst.result.is_some_and(|r| self.carry(r) == Carry::Mixed) {
+                        from_operand(self, args);
+                    }
+                }
+            },
+            Op::Cast(op) => match op {
+                CastOp::FPTrunc | CastOp::FPExt | CastOp::BitCast => from_operand(self, args),
+                CastOp::Trunc | CastOp::ZExt => {
+                    if inst.result.is_some_and(|r| self.carry(r) == Carry::Mixed) {
+                        from_operand(self, args);
+                    }
+                }
+                CastOp::SExt
+                | CastOp::FPToUI
+                | CastOp::FPToSI
+                | CastOp::UIToFP
+                | CastOp::SIToFP
+                | CastOp::PtrToInt
+                | CastOp::PtrToAddr
+                | CastOp::IntToPtr
+                | CastOp::AddrSpaceCast => {}
+            },
+            Op::Select => from_operand(self, args.get(1..).unwrap_or(&[])),
+            Op::ExtractElement => from_operand(self, args.get(..1).unwrap_or(&[])),
+            Op::InsertElement => from_operand(self, args.get(..2).unwrap_or(&[])),
+            Op::InsertValue(_) => from_operand(self, args),
+            Op::Load(_) => {
+                let (Some(r), Some(p)) = (inst.result, args.first()) else { return };
+                if let Some(c) = self.class(*p) {
+                    if self.state(c) == State::Shadowed && self.carry(r).may() {
+                        self.vary(inst.result, Reason::Read(i, c));
+                    }
+                }
+            }
+            Op::Store(_) => {
+                let (Some(v), Some(p)) = (args.first(), args.get(1)) else { return };
+                if self.varied[*v].is_some() {
+                    if let Some(c) = self.class(*p) {
+                        self.store_into(c, i, Some(*v));
+                    }
+                }
+            }
+            Op::AtomicRmw(..) => {
+                let (Some(p), Some(v)) = (args.first(), args.get(1)) else { return };
+                let Some(c) = self.class(*p) else { return };
+                if self.varied[*v].is_some() {
+                    self.store_into(c, i, Some(*v));
+                }
+                if inst.result.is_some_and(|r| self.carry(r).may()) && self.state(c) == State::Shadowed {
+                    self.vary(inst.result, Reason::Read(i, c));
+                }
+            }
+            Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => self.call(i),
+            Op::Ret => {
+                if self.first_varied(args).is_some() && !self.ret {
+                    self.ret = true;
+                    self.changed = true;
+                }
+            }
+            Op::CmpXchg { .. }
+            | Op::ICmp(_)
+            | Op::FCmp(_)
+            | Op::Alloca { .. }
+            | Op::Gep { .. }
+            | Op::Fence(_)
+            | Op::VaArg
+            | Op::LandingPad { .. }
+            | Op::CleanupPad
+            | Op::CatchPad
+            | Op::Br(_)
+            | Op::CondBr { .. }
+            | Op::Switch { .. }
+            | Op::IndirectBr(_)
+            | Op::Resume
+            | Op::Unreachable
+            | Op::CleanupRet(_)
+            | Op::CatchRet(_)
+            | Op::CatchSwitch { .. } => {}
+        }
+    }
+
+    /// Whether an argument brings activity into a call: an active float, or a pointer to memory with a shadow.
+    fn brings(&self, v: ValueId) -> bool {
+        self.varied[v].is_some() || self.class(v).is_some_and(|c| self.state(c) == State::Shadowed)
+    }
+
+    fn call(&mut self, i: InstId) {
+        let func = self.program.func(self.f);
+        let args: Vec<ValueId> = func.call_args(i).to_vec();
+        let result = func.insts[i].result;
+        match resolve(self.program.module, func, i) {
+            Callee::Math(math) => {
+                let Some(v) = math.float_args(&args).into_iter().find(|a| self.varied[*a].is_some()) else { return };
+                for output in math.outputs() {
+                    match output {
+                        MathOutput::Return => self.vary(result, Reason::Operand(i, v)),
+                        MathOutput::Pointee(n) => {
+                            if let Some(c) = args.get(n).and_then(|p| self.class(*p)) {
+                                self.store_into(c, i, Some(v));
+                            }
+                        }
+                    }
+                }
+            }
+            Callee::Known(known) => {
+                if let MemoryEffect::Copy { dst, src, .. } = known.memory() {
+                    let (Some(d), Some(s)) = (args.get(dst), args.get(src)) else { return };
+                    let (Some(d), Some(s)) = (self.class(*d), self.class(*s)) else { return };
+                    if self.state(s) == State::Shadowed {
+                        self.store_into(d, i, None);
+                    }
+                }
+            }
+            Callee::Unknown(_) => {}
+            Callee::Defined(g) => {
+                let Some(ctx) = self.callee_context(i, g, &args) else { return };
+                self.asked.insert((g, ctx.clone()));
+                let Some(info) = self.done.get(g, &ctx) else { return };
+                let (ret, states) = (info.ret, info.states.clone());
+                if ret {
+                    self.vary(result, Reason::Call(i));
+                }
+                for (theirs, ours) in self.class_map(i, g) {
+                    if states.get(&theirs) == Some(&State::Shadowed) && self.state(ours) == State::Free {
+                        self.shadow(ours, Reason::Call(i));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Which class of ours each outer class of the callee is.
+    fn class_map(&self, i: InstId, g: FuncId) -> Vec<(ClassId, ClassId)> {
+        let (Some(unit), Some(theirs)) = (self.program.unit(self.f), self.program.unit(g)) else { return Vec::new() };
+        match unit.memory.calls.get(&i) {
+            Some(map) => map.iter().map(|(a, b)| (*a, *b)).collect(),
+            // Within a recursive group classes are shared.
+            None => theirs.outer_classes.iter().map(|c| (*c, *c)).collect(),
+        }
+    }
+
+    /// The context of a call, or `None` if nothing active enters it.
+    fn callee_context(&self, i: InstId, g: FuncId, args: &[ValueId]) -> Option<Context> {
+        if self.program.func(g).attrs.inactive {
+            return None;
+        }
+        let scalars: Vec<bool> = args.iter().map(|a| self.varied[*a].is_some()).collect();
+        let classes: BTreeMap<ClassId, State> =
+            self.class_map(i, g).into_iter().map(|(t, o)| (t, self.state(o))).filter(|e| e.1 != State::Free).collect();
+        let any = scalars.iter().any(|s| *s) || classes.values().any(|s| *s == State::Shadowed);
+        let used = self.program.func(self.f).insts[i].result.is_some();
+        any.then_some(Context { scalars, classes, ret: used })
+    }
+
+    fn finish(&mut self) -> Activity {
+        let Some(unit) = self.program.unit(self.f) else { return Activity::default() };
+        let func = self.program.func(self.f);
+        let useful = crate::useful::analyze(self.program, self.f, self.ctx, &|i| {
+            matches!(resolve(self.program.module, func, i), Callee::Defined(_))
+                && func.call_args(i).iter().any(|a| self.brings(*a))
+        });
+        let mut out = Activity { states: self.states.clone(), ret: self.ret, ..Activity::default() };
+        for (class, state) in &self.states {
+            let given = self.ctx.classes.get(class) == Some(&State::Shadowed);
+            if *state == State::Shadowed && (given || useful.classes.contains(class)) {
+                out.shadowed.insert(*class, self.reasons.get(class).copied().unwrap_or(Reason::Given));
+            }
+        }
+        loop {
+            let mut grown = false;
+            for (id, class) in unit.memory.classes.iter() {
+                let Some(inner) = class.deref else { continue };
+                if out.shadowed.contains_key(&inner) && !out.shadowed.contains_key(&id) && self.state(id) != State::Pinned {
+                    out.shadowed.insert(id, Reason::PointsTo(inner));
+                    grown = true;
+                }
+            }
+            if !grown {
+                break;
+            }
+        }
+        for v in func.values.keys() {
+            if self.varied[v].is_some() && useful.values[v] {
+                out.active[v] = self.varied[v];
+            }
+        }
+        for (_, i) in func.placed() {
+            if func.insts[i].op.call_info().is_some() {
+                if let Callee::Defined(g) = resolve(self.program.module, func, i) {
+                    if let Some(ctx) = self.callee_context(i, g, &func.call_args(i).to_vec()) {
+                        out.calls.insert(i, ctx);
+                    }
+                }
+            }
+        }
+        self.check(&out, &useful);
+        out.conflicts = std::mem::take(&mut self.conflicts);
+        out
+    }
+
+    /// Finds what can't be differentiated.
+    fn check(&mut self, out: &Activity, useful: &crate::useful::Useful) {
+        let func = self.program.func(self.f);
+        for (_, i) in func.placed() {
+            let inst = &func.insts[i];
+            if let Some(r) = inst.result {
+                if out.is_active(r) && self.carry(r) == Carry::Mixed {
+                    self.conflicts.push(Conflict::BitTrick(i));
+                }
+            }
+            match &inst.op {
+                Op::Load(_) => {
+                    let (Some(r), Some(p)) = (inst.result, inst.args.first()) else { continue };
+                    let Some(class) = self.class(*p) else { continue };
+                    if let (Some(store), true) = (self.dropped.get(&class), self.carry(r).may() && useful.values[r]) {
+                        self.conflicts.push(Conflict::LostInPinned { class, store: *store, load: i });
+                    }
+                }
+                Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
+                    let class = inst.args.first().and_then(|p| self.class(*p));
+                    let floats = inst.result.is_some_and(|r| self.carry(r).may());
+                    if class.is_some_and(|c| out.is_shadowed(c)) && floats {
+                        self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
+                    }
+                }
+                Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
+                    let reads_dropped = func.call_args(i).iter().filter_map(|a| self.class(*a)).find_map(|c| {
+                        let chain = self.program.unit(self.f).map(|u| u.memory.chain(c)).unwrap_or_default();
+                        chain.into_iter().find_map(|c| Some((c, *self.dropped.get(&c)?)))
+                    });
+                    if let (Some((class, store)), true) = (reads_dropped, out.calls.contains_key(&i)) {
+                        self.conflicts.push(Conflict::LostInPinned { class, store, load: i });
+                    }
+                    if let Callee::Unknown(callee) = resolve(self.program.module, func, i) {
+                        let active = func.call_args(i).iter().any(|a| {
+                            out.is_active(*a)
+                                || self.varied[*a].is_some() && inst.result.is_some_and(|r| self.carry(r).may())
+                                || self.class(*a).is_some_and(|c| out.is_shadowed(c))
+                        });
+                        if active {
+                            self.conflicts.push(match callee {
+                                Some(_) => Conflict::UnknownCall(i),
+                                None => Conflict::IndirectCall(i),
+                            });
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

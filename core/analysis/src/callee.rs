@@ -1,0 +1,258 @@
+//! What a call calls, and what that does to memory: the one place where names of functions are looked up.
+
+use enzyme_ir::{Func, FuncId, InstId, Module, ValueId};
+use enzyme_rules::known::{Alloc, AllocPlace, AllocSize, Effects, Known, Reach};
+use enzyme_rules::{CallRule, KnownFn, Operand, Place, Rule};
+
+/// Facts of a function that the user declares inactive.
+static DECLARED_INACTIVE: KnownFn = KnownFn {
+    title: "declared inactive",
+    names: &[],
+    what: Known::Inactive,
+    effects: Effects { reads: Reach::AllArgs, writes: Reach::Nothing, hidden: true, noreturn: false },
+    returns: None,
+    floats: true,
+};
+
+/// What a call calls.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Callee {
+    /// A mathematical function with a row in the table of rules.
+    Math(MathCall),
+    /// An external function of which facts are known.
+    Known(KnownCall),
+    /// A function with a body.
+    Defined(FuncId),
+    /// A function without body of which nothing is known, or a pointer.
+    Unknown(Option<FuncId>),
+}
+
+/// A call of a mathematical function.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MathCall {
+    /// Its row.
+    pub rule: &'static Rule,
+}
+
+/// Where a mathematical function leaves a float that may carry a derivative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MathOutput {
+    /// In its result.
+    Return,
+    /// Where this argument points to.
+    Pointee(usize),
+}
+
+/// A call of a known external function.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownCall {
+    /// Its facts.
+    pub facts: &'static KnownFn,
+    /// It is LLVM's marker of the begin of a stack slot's life.
+    pub starts_lifetime: bool,
+    /// It is LLVM's marker of the end of a stack slot's life.
+    pub ends_lifetime: bool,
+}
+
+impl PartialEq for KnownCall {
+    fn eq(&self, other: &KnownCall) -> bool {
+        std::ptr::eq(self.facts, other.facts)
+    }
+}
+
+/// How the result and arguments of a known function are related as pointers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PointerEffect {
+    /// Not at all.
+    None,
+    /// The result is new memory.
+    Fresh,
+    /// The result is new memory or that of this argument.
+    FreshLike(usize),
+    /// New memory is stored where this argument points to.
+    FreshInto(usize),
+    /// Bytes are copied; the result, if any, is the destination.
+    Copy {
+        /// Destination argument.
+        dst: usize,
+        /// Source argument.
+        src: usize,
+    },
+    /// The result may point into any argument.
+    MayReturn,
+}
+
+/// What a known function does that a derivative must follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryEffect {
+    /// Nothing: inactive.
+    None,
+    /// `len` bytes are copied.
+    Copy {
+        /// Destination argument.
+        dst: usize,
+        /// Source argument.
+        src: usize,
+        /// Length argument.
+        len: usize,
+        /// The regions may overlap.
+        overlap: bool,
+    },
+    /// `len` bytes are set to one value.
+    Set {
+        /// Destination argument.
+        dst: usize,
+        /// Value argument; `None` is zero.
+        value: Option<usize>,
+        /// Length argument.
+        len: usize,
+    },
+    /// New memory is returned, of the size that is the product of these arguments.
+    Alloc {
+        /// First factor.
+        size: usize,
+        /// Second factor.
+        count: Option<usize>,
+        /// It is zero.
+        zeroed: bool,
+    },
+    /// The memory of an argument is freed.
+    Free {
+        /// The argument.
+        ptr: usize,
+    },
+    /// The life of a stack slot begins.
+    LifetimeStart {
+        /// The argument.
+        ptr: usize,
+    },
+    /// No derivative here if active memory is involved; says what it is.
+    Unsupported(&'static str),
+}
+
+/// What the call `i` of `func` calls.
+pub fn resolve(module: &Module, func: &Func, i: InstId) -> Callee {
+    let Some(target) = module.direct_callee(func, i) else { return Callee::Unknown(None) };
+    let callee = &module.funcs[target];
+    if !callee.is_declaration() {
+        return Callee::Defined(target);
+    }
+    if let Some(rule) = enzyme_rules::lookup_call(&callee.name) {
+        let params: Vec<_> = func.call_args(i).iter().map(|a| func.ty(*a)).collect();
+        if fits(module, &rule, func.insts[i].ty, &params) {
+            return Callee::Math(MathCall { rule: rule.rule });
+        }
+    }
+    let (ret, params, _) = module.signature(target);
+    match enzyme_rules::known(&callee.name).filter(|k| k.fits(&module.ctx.types, ret, &params)) {
+        Some(facts) => Callee::Known(KnownCall {
+            facts,
+            starts_lifetime: callee.name.starts_with("llvm.lifetime.start"),
+            ends_lifetime: callee.name.starts_with("llvm.lifetime.end"),
+        }),
+        None if callee.attrs.inactive => Callee::Known(KnownCall {
+            facts: &DECLARED_INACTIVE,
+            starts_lifetime: false,
+            ends_lifetime: false,
+        }),
+        None => Callee::Unknown(Some(target)),
+    }
+}
+
+fn fits(module: &Module, rule: &CallRule, ret: enzyme_ir::TypeId, params: &[enzyme_ir::TypeId]) -> bool {
+    // Functions with no float output (such as `lround`) have no format to compare.
+    rule.rule.outputs.is_empty() || rule.fits(&module.ctx.types, ret, params).is_some()
+}
+
+impl MathCall {
+    /// The float arguments.
+    pub fn float_args(&self, args: &[ValueId]) -> Vec<ValueId> {
+        let operands = self.rule.operands.iter().zip(args);
+        operands.filter(|(o, _)| **o == Operand::Float).map(|(_, a)| *a).collect()
+    }
+
+    /// Outputs that depend differentiably on some operand, or are written to memory.
+    pub fn outputs(&self) -> Vec<MathOutput> {
+        let mut out = Vec::new();
+        for o in self.rule.outputs {
+            match o.place {
+                Place::Return | Place::ReturnField(_) if o.is_zero() => {}
+                Place::Return | Place::ReturnField(_) => out.push(MathOutput::Return),
+                Place::Pointee(_) if o.is_zero() => {}
+                Place::Pointee(n) => out.push(MathOutput::Pointee(n as usize)),
+            }
+        }
+        out
+    }
+
+    /// Whether it writes no memory (other than `errno`).
+    pub fn is_pure(&self) -> bool {
+        !self.rule.operands.iter().any(|o| matches!(o, Operand::OutPtr | Operand::OutIntPtr | Operand::Other))
+    }
+}
+
+impl KnownCall {
+    /// How pointers are related.
+    pub fn pointers(&self) -> PointerEffect {
+        match self.facts.what {
+            Known::Inactive => match self.facts.returns {
+                Some(_) => PointerEffect::MayReturn,
+                None => PointerEffect::None,
+            },
+            Known::Identity { .. } => PointerEffect::MayReturn,
+            Known::Alloc(a) => match a.place {
+                AllocPlace::Return => PointerEffect::Fresh,
+                AllocPlace::Pointee(n) => PointerEffect::FreshInto(usize::from(n)),
+            },
+            Known::Realloc { ptr, .. } => PointerEffect::FreshLike(usize::from(ptr)),
+            Known::MemCopy { dst, src, .. } | Known::MemMove { dst, src, .. } => {
+                PointerEffect::Copy { dst: usize::from(dst), src: usize::from(src) }
+            }
+            Known::MemSet { .. } | Known::Free { .. } => match self.facts.returns {
+                Some(_) => PointerEffect::MayReturn,
+                None => PointerEffect::None,
+            },
+        }
+    }
+
+    /// What a derivative must follow.
+    pub fn memory(&self) -> MemoryEffect {
+        match self.facts.what {
+            Known::Inactive if self.starts_lifetime => MemoryEffect::LifetimeStart { ptr: 0 },
+            Known::Inactive if self.ends_lifetime => MemoryEffect::None,
+            Known::Inactive => match self.facts.effects.writes {
+                Reach::Nothing => MemoryEffect::None,
+                Reach::Args(_) | Reach::AllArgs => MemoryEffect::Unsupported("a library function that writes active memory"),
+            },
+            Known::Identity { .. } => MemoryEffect::Unsupported("an optimisation barrier on an active pointer"),
+            Known::Alloc(Alloc { place: AllocPlace::Return, size, zeroed, .. }) => match size {
+                AllocSize::Arg(n) => MemoryEffect::Alloc { size: usize::from(n), count: None, zeroed },
+                AllocSize::Product(a, b) => {
+                    MemoryEffect::Alloc { size: usize::from(a), count: Some(usize::from(b)), zeroed }
+                }
+                AllocSize::String(_) => MemoryEffect::Unsupported("a copied string that holds active data"),
+            },
+            Known::Alloc(_) => MemoryEffect::Unsupported("an allocation through a pointer argument"),
+            Known::Realloc { .. } => MemoryEffect::Unsupported("reallocation of active memory"),
+            Known::Free { ptr } => MemoryEffect::Free { ptr: usize::from(ptr) },
+            Known::MemCopy { dst, src, len } => copy(dst, src, len, false),
+            Known::MemMove { dst, src, len } => copy(dst, src, len, true),
+            Known::MemSet { dst, value, len } => MemoryEffect::Set {
+                dst: usize::from(dst),
+                value: value.map(usize::from),
+                len: usize::from(len),
+            },
+        }
+    }
+
+    /// Whether it neither reads nor writes memory, nor changes hidden state.
+    pub fn is_pure(&self) -> bool {
+        let e = &self.facts.effects;
+        let inactive = matches!(self.facts.what, Known::Inactive);
+        inactive && e.reads == Reach::Nothing && e.writes == Reach::Nothing && !e.hidden && !e.noreturn
+    }
+}
+
+fn copy(dst: u8, src: u8, len: u8, overlap: bool) -> MemoryEffect {
+    MemoryEffect::Copy { dst: usize::from(dst), src: usize::from(src), len: usize::from(len), overlap }
+}

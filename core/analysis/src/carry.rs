@@ -1,0 +1,252 @@
+//! Which values carry floats, and in what form.
+//!
+//! A float may pass through integer registers: a copy of eight bytes loaded and stored as `i64`, a `bitcast`, two
+//! floats packed in one `i64` by a calling convention. Types are about bytes, not about LLVM's names for them, so each
+//! value gets a [`Carry`]. Evidence, strongest first: the value's own type; a `bitcast` to or from a float; what
+//! metadata says of the bytes loaded or stored; the only float format ever seen in that memory.
+//!
+//! An integer that is computed with is an integer, unless the computation only moves bits (shifts by whole half-words,
+//! truncation, `or`) towards a float: then it is [`Carry::Mixed`], which is refused where it is active.
+
+use std::collections::BTreeSet;
+
+use cranelift_entity::SecondaryMap;
+use enzyme_ir::{BinOp, ByteRun, ByteType, CastOp, Facts, FloatKind, Func, InstId, Module, Op, Type, TypeId, ValueId};
+
+use crate::memory::FuncMemory;
+use crate::uses::Uses;
+
+/// How a value carries floats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Carry {
+    /// It carries none.
+    #[default]
+    None,
+    /// Its type says so.
+    Native,
+    /// An integer holding the bits of this many floats of a format, and nothing else.
+    Bits(FloatKind, u32),
+    /// An integer copied from memory that holds floats among other things; which it is can't be told.
+    Unknown,
+    /// An integer that holds bits of floats among other bits.
+    Mixed,
+}
+
+impl Carry {
+    /// Whether the value may carry a float.
+    pub fn may(self) -> bool {
+        !matches!(self, Carry::None)
+    }
+}
+
+/// What the bytes of an integer of `bits` are, by the runs that metadata states for an access.
+pub fn runs_as_bits(runs: &[ByteRun], bits: u32) -> Option<Carry> {
+    let first = runs.first()?;
+    match first.ty {
+        ByteType::Integer | ByteType::Pointer => {
+            runs.iter().all(|r| !matches!(r.ty, ByteType::Float(_))).then_some(Carry::None)
+        }
+        ByteType::Float(kind) => {
+            let total: u64 = runs.iter().map(|r| r.size).sum();
+            let same = runs.iter().all(|r| r.ty == first.ty);
+            let whole = total * 8 == u64::from(bits) && bits % kind.bits() == 0;
+            (same && whole).then(|| Carry::Bits(kind, bits / kind.bits()))
+        }
+    }
+}
+
+/// How each value of `func` carries floats.
+pub fn analyze(module: &Module, func: &Func, facts: &Facts, memory: &FuncMemory, uses: &Uses) -> SecondaryMap<ValueId, Carry> {
+    let mut pass = Pass { module, func, facts, memory, uses, out: SecondaryMap::new() };
+    for v in func.values.keys() {
+        if module.ctx.types.contains_float(func.ty(v)) {
+            pass.out[v] = Carry::Native;
+        }
+    }
+    for (_, i) in func.placed() {
+        pass.seed(i);
+    }
+    pass.want_bits();
+    pass.out
+}
+
+struct Pass<'a> {
+    module: &'a Module,
+    func: &'a Func,
+    facts: &'a Facts,
+    memory: &'a FuncMemory,
+    uses: &'a Uses,
+    out: SecondaryMap<ValueId, Carry>,
+}
+
+impl Pass<'_> {
+    fn int_bits(&self, ty: TypeId) -> Option<u32> {
+        match self.module.ctx.types[ty] {
+            Type::Int(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// Bits of the integer value `v` as floats of the type `float_ty`.
+    fn as_lanes(&self, float_ty: TypeId, bits: u32) -> Option<Carry> {
+        let kind = self.module.ctx.types.float_kind(float_ty)?;
+        (bits % kind.bits() == 0).then(|| Carry::Bits(kind, bits / kind.bits()))
+    }
+
+    /// Gives `v` and all that it is merged with the carry `c`.
+    fn spread(&mut self, v: ValueId, c: Carry) {
+        let mut work = vec![v];
+        let mut seen = BTreeSet::new();
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) || self.func.as_const(v).is_some() || self.int_bits(self.func.ty(v)).is_none() {
+                continue;
+            }
+            match (self.out[v], c) {
+                (Carry::None | Carry::Unknown, _) => self.out[v] = c,
+                (Carry::Bits(..), Carry::Bits(..) | Carry::None | Carry::Unknown | Carry::Native) => continue,
+                (_, Carry::Mixed) => self.out[v] = c,
+                (Carry::Native | Carry::Mixed, _) => continue,
+            }
+            if let Some(i) = self.func.def_inst(v) {
+                let inst = &self.func.insts[i];
+                match inst.op {
+                    Op::Phi(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
+                    Op::Select => work.extend(inst.args.iter().skip(1).copied()),
+                    _ => {}
+                }
+            }
+            for i in self.uses.of(v) {
+                let inst = &self.func.insts[*i];
+                match inst.op {
+                    Op::Phi(_) | Op::Freeze => work.extend(inst.result),
+                    Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn seed(&mut self, i: InstId) {
+        let inst = &self.func.insts[i];
+        match &inst.op {
+            Op::Cast(CastOp::BitCast) => {
+                let (Some(from), Some(to)) = (inst.args.first().copied(), inst.result) else { return };
+                for (a, b) in [(from, to), (to, from)] {
+                    if let Some(bits) = self.int_bits(self.func.ty(a)) {
+                        if let Some(c) = self.as_lanes(self.func.ty(b), bits) {
+                            self.spread(a, c);
+                        }
+                    }
+                }
+            }
+            Op::Load(_) => {
+                if let (Some(v), Some(p)) = (inst.result, inst.args.first().copied()) {
+                    self.access(i, v, p);
+                }
+            }
+            Op::Store(_) => {
+                if let (Some(v), Some(p)) = (inst.args.first().copied(), inst.args.get(1).copied()) {
+                    self.access(i, v, p);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn access(&mut self, i: InstId, v: ValueId, p: ValueId) {
+        let Some(bits) = self.int_bits(self.func.ty(v)) else { return };
+        if self.func.as_const(v).is_some() || !self.uses.is_copied_only(self.func, v) {
+            return;
+        }
+        if let Some(c) = self.facts.access_types.get(&i).and_then(|runs| runs_as_bits(runs, bits)) {
+            if c != Carry::None {
+                self.spread(v, c);
+            }
+            return;
+        }
+        let Some(class) = self.memory.class_of[p] else { return };
+        if self.memory.classes[class].floats.is_empty() {
+            return;
+        }
+        match self.memory.uniform_float(class) {
+            Some(kind) if bits % kind.bits() == 0 => self.spread(v, Carry::Bits(kind, bits / kind.bits())),
+            _ => self.spread(v, Carry::Unknown),
+        }
+    }
+
+    /// Integers whose bits move, other than by plain copies, into a float.
+    fn want_bits(&mut self) {
+        let mut work: Vec<ValueId> = Vec::new();
+        for (_, i) in self.func.placed() {
+            let inst = &self.func.insts[i];
+            if matches!(inst.op, Op::Cast(CastOp::BitCast)) && self.module.ctx.types.is_float_or_vector(inst.ty) {
+                work.extend(inst.args.iter().copied());
+            }
+        }
+        self.mix_backwards(work, &|op| matches!(op, Op::Cast(CastOp::Trunc | CastOp::ZExt) | Op::Binary(_)));
+        let stored = self.func.placed().filter_map(|(_, i)| self.stored_pieces(i)).collect();
+        self.mix_backwards(stored, &moves_bits);
+    }
+
+    /// The integer that instruction `i` stores among floats, if it was put together from pieces.
+    fn stored_pieces(&self, i: InstId) -> Option<ValueId> {
+        let inst = &self.func.insts[i];
+        let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice()) else { return None };
+        self.int_bits(self.func.ty(*v)).filter(|b| b % 16 == 0)?;
+        let class = self.memory.class_of[*p]?;
+        let stated = self.facts.access_types.contains_key(&i);
+        let amid_floats = !self.memory.classes[class].floats.is_empty();
+        let def = self.func.def_inst(*v)?;
+        (!stated && amid_floats && moves_bits(&self.func.insts[def].op) && self.shifts_whole_pieces(def)).then_some(*v)
+    }
+
+    /// Whether a shift is by a whole number of half-words; true for all else.
+    fn shifts_whole_pieces(&self, i: InstId) -> bool {
+        let inst = &self.func.insts[i];
+        match inst.op {
+            Op::Binary(BinOp::Shl | BinOp::LShr) => {
+                let amount = inst.args.get(1).and_then(|a| self.func.as_const(*a));
+                amount.and_then(|c| self.module.ctx.consts.as_u64(c)).is_some_and(|n| n > 0 && n % 16 == 0)
+            }
+            _ => true,
+        }
+    }
+
+    /// Marks all that `work` is made of, through operations for which `through` holds, as [`Carry::Mixed`].
+    fn mix_backwards(&mut self, mut work: Vec<ValueId>, through: &dyn Fn(&Op) -> bool) {
+        let mut seen = BTreeSet::new();
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            let Some(i) = self.func.def_inst(v) else {
+                continue;
+            };
+            let inst = &self.func.insts[i];
+            let moves = through(&inst.op);
+            if moves {
+                self.out[v] = Carry::Mixed;
+                for a in &inst.args {
+                    if self.func.as_const(*a).is_none() {
+                        self.out[*a] = match self.out[*a] {
+                            Carry::None | Carry::Unknown | Carry::Bits(..) => Carry::Mixed,
+                            known @ (Carry::Native | Carry::Mixed) => known,
+                        };
+                        work.push(*a);
+                    }
+                }
+                continue;
+            }
+            match &inst.op {
+                Op::Phi(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
+                Op::Select => work.extend(inst.args.iter().skip(1).copied()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether an integer operation only moves bits.
+pub fn moves_bits(op: &Op) -> bool {
+    matches!(op, Op::Binary(BinOp::Shl | BinOp::LShr | BinOp::Or) | Op::Cast(CastOp::Trunc | CastOp::ZExt))
+}

@@ -1,0 +1,128 @@
+//! Everything that is known of a set of functions before any request: memory classes, carried floats, uses.
+//!
+//! Functions are visited callees first (strongly connected components of the call graph, Tarjan 1972, from petgraph);
+//! each recursive group is one memory problem.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::SecondaryMap;
+use enzyme_ir::{Facts, Func, FuncId, Module, Op, ValueId};
+use petgraph::graphmap::DiGraphMap;
+
+use crate::callee::{Callee, resolve};
+use crate::carry::{self, Carry};
+use crate::memory::{self, ClassId, FuncMemory, Object};
+use crate::uses::Uses;
+
+/// What is known of one function.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// LLVM's facts.
+    pub facts: Facts,
+    /// Def-use chains.
+    pub uses: Uses,
+    /// Memory classes.
+    pub memory: FuncMemory,
+    /// How each value carries floats.
+    pub carry: SecondaryMap<ValueId, Carry>,
+    /// Classes that a caller can reach: through parameters, the result or globals.
+    pub outer_classes: BTreeSet<ClassId>,
+}
+
+/// What is known of a set of functions.
+#[derive(Clone, Debug, Default)]
+pub struct Units {
+    units: BTreeMap<FuncId, Unit>,
+}
+
+impl Units {
+    /// Analyses all functions with a body that `roots` call, directly or not.
+    pub fn analyze(module: &Module, facts: &BTreeMap<FuncId, Facts>, roots: &[FuncId]) -> Units {
+        let mut graph: DiGraphMap<u32, ()> = DiGraphMap::new();
+        let mut seen: BTreeSet<FuncId> = BTreeSet::new();
+        let mut work: Vec<FuncId> = roots.to_vec();
+        while let Some(f) = work.pop() {
+            if !seen.insert(f) {
+                continue;
+            }
+            graph.add_node(f.as_u32());
+            for g in callees(module, &module.funcs[f]) {
+                graph.add_edge(f.as_u32(), g.as_u32(), ());
+                work.push(g);
+            }
+        }
+        let mut memories: BTreeMap<FuncId, FuncMemory> = BTreeMap::new();
+        for group in petgraph::algo::tarjan_scc(&graph) {
+            let mut group: Vec<FuncId> = group.into_iter().map(FuncId::from_u32).collect();
+            group.sort_unstable();
+            let solved = memory::analyze_group(module, &group, &memories);
+            memories.extend(solved);
+        }
+        let mut units = BTreeMap::new();
+        for (f, memory) in memories {
+            let func = &module.funcs[f];
+            let facts = facts.get(&f).cloned().unwrap_or_default();
+            let uses = Uses::new(func);
+            let carry = carry::analyze(module, func, &facts, &memory, &uses);
+            let outer_classes = outer_classes(&memory);
+            units.insert(f, Unit { facts, uses, memory, carry, outer_classes });
+        }
+        Units { units }
+    }
+
+    /// What is known of `f`; `None` for declarations and functions that no root reaches.
+    pub fn get(&self, f: FuncId) -> Option<&Unit> {
+        self.units.get(&f)
+    }
+
+    /// The analysed functions.
+    pub fn functions(&self) -> impl Iterator<Item = FuncId> + '_ {
+        self.units.keys().copied()
+    }
+}
+
+/// A module and what is known of its functions.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// The functions.
+    pub module: &'a Module,
+    /// What is known of them.
+    pub units: &'a Units,
+}
+
+impl<'a> Program<'a> {
+    /// What is known of `f`; `None` for declarations and functions that no root reaches.
+    pub fn unit(&self, f: FuncId) -> Option<&'a Unit> {
+        self.units.get(f)
+    }
+
+    /// The function `f`.
+    pub fn func(&self, f: FuncId) -> &'a Func {
+        &self.module.funcs[f]
+    }
+}
+
+/// Functions with a body that `func` calls directly, in order of the calls.
+pub fn callees(module: &Module, func: &Func) -> Vec<FuncId> {
+    let mut out = Vec::new();
+    for (_, i) in func.placed() {
+        if matches!(func.insts[i].op, Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. }) {
+            if let Callee::Defined(g) = resolve(module, func, i) {
+                if !out.contains(&g) {
+                    out.push(g);
+                }
+            }
+        }
+    }
+    out
+}
+
+fn outer_classes(memory: &FuncMemory) -> BTreeSet<ClassId> {
+    let mut out = BTreeSet::new();
+    let globals = memory.classes.iter().filter(|(_, c)| c.objects.iter().any(|o| matches!(o, Object::Global(_))));
+    let roots = memory.params.iter().flatten().copied().chain(memory.ret).chain(globals.map(|e| e.0));
+    for root in roots {
+        out.extend(memory.chain(root));
+    }
+    out
+}

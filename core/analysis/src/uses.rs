@@ -1,0 +1,66 @@
+//! Def-use chains of one function.
+
+use std::collections::BTreeSet;
+
+use cranelift_entity::SecondaryMap;
+use enzyme_ir::{CastOp, Func, InstId, Op, ValueId};
+
+/// The placed instructions that use each value, in layout order, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    of: SecondaryMap<ValueId, Vec<InstId>>,
+}
+
+impl Uses {
+    /// Collects the uses of all values. Cost: linear in the operands.
+    pub fn new(func: &Func) -> Uses {
+        let mut of: SecondaryMap<ValueId, Vec<InstId>> = SecondaryMap::new();
+        for (_, i) in func.placed() {
+            for v in &func.insts[i].args {
+                if of[*v].last() != Some(&i) {
+                    of[*v].push(i);
+                }
+            }
+        }
+        Uses { of }
+    }
+
+    /// Instructions that use `v`.
+    pub fn of(&self, v: ValueId) -> &[InstId] {
+        &self.of[v]
+    }
+
+    /// Whether an integer is only moved about (loaded, stored, merged, cast to a float), never computed with: then
+    /// its bytes may be those of anything.
+    pub fn is_copied_only(&self, func: &Func, v: ValueId) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![v];
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            let moved_in = func.def_inst(v).is_none_or(|i| match &func.insts[i].op {
+                Op::Load(_) | Op::Phi(_) | Op::Select | Op::Freeze | Op::ExtractValue(_) | Op::ExtractElement => true,
+                Op::Cast(CastOp::BitCast | CastOp::PtrToInt) | Op::InsertElement | Op::InsertValue(_) => true,
+                Op::Call(_) | Op::Invoke { .. } => true,
+                _ => false,
+            });
+            if !moved_in {
+                return false;
+            }
+            for i in self.of(v) {
+                let inst = &func.insts[*i];
+                match &inst.op {
+                    Op::Store(_) if inst.args.first() == Some(&v) => {}
+                    Op::Phi(_) | Op::Freeze | Op::InsertValue(_) | Op::ExtractValue(_) | Op::Cast(CastOp::BitCast | CastOp::IntToPtr) => {
+                        work.extend(inst.result);
+                    }
+                    Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),
+                    Op::Ret | Op::Call(_) | Op::Invoke { .. } => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,153 @@
+//! Cache or rebuild: the cheapest choice, by a minimum cut.
+//!
+//! Each key `k` has two vertices. `in_k` on the sink's side means "the reverse sweep must get k"; `out_k` on the sink's
+//! side means "k is rebuilt". Cutting `out_k -> in_k` is caching it, cutting `source -> out_k` is paying for its
+//! rebuilding, and an infinite edge `in_d -> out_k` for each operand `d` says that who rebuilds `k` must get `d`.
+//!
+//! ```text
+//!   source --rebuild(k)--> out_k --cache(k)--> in_k --inf--> sink      (k needed)
+//!                            ^
+//!                          in_d  (inf, for each operand d of k)
+//! ```
+//!
+//! The cut is exact for this cost model (a key that is both cached and rebuilt for others pays both). Flow by Dinic's
+//! algorithm from petgraph. The costs are those of `keys` and [`CACHE_BASE`], times how often the scope of a key runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use enzyme_ir::Module;
+use enzyme_ir::cfg::LoopId;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use crate::keys::{Key, Source, Subject, cached_bytes, derive};
+use crate::shape::Trip;
+
+/// Cost of storing and loading a cached value in a loop, in quarters of a simple operation, without its bytes.
+const CACHE_BASE: u64 = 24;
+/// Cost of keeping a value that is defined outside of all loops.
+const CACHE_OUTSIDE: u64 = 6;
+/// Trip count taken for a loop of which none is known.
+const UNKNOWN_TRIPS: u64 = 16;
+/// Weights stay below this, so that sums do not overflow.
+const MAX_WEIGHT: u64 = 1 << 36;
+/// Above this number of keys, everything that is needed directly is cached, for the sake of compile time.
+const MAX_KEYS: usize = 60_000;
+const INFINITE: u64 = 1 << 50;
+
+/// The choice for every key that takes part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// Keys to cache.
+    pub cached: BTreeSet<Key>,
+    /// Keys to rebuild.
+    pub rebuilt: BTreeSet<Key>,
+}
+
+/// How often the body of `l` runs per call, roughly.
+pub fn weight(module: &Module, s: &Subject<'_>, l: Option<LoopId>) -> u64 {
+    let mut total = 1u64;
+    let mut at = l;
+    while let Some(id) = at {
+        let known = match s.shape.trips.get(&id) {
+            Some(Trip::Known(v)) => s.func.as_const(*v).and_then(|c| module.ctx.consts.as_u64(c)).map(|n| n.saturating_add(1)),
+            Some(Trip::Counted) | None => None,
+        };
+        total = total.saturating_mul(known.unwrap_or(UNKNOWN_TRIPS).max(1)).min(MAX_WEIGHT);
+        at = s.scope(Key::Count(id));
+    }
+    total
+}
+
+fn value_type(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
+    match key {
+        Key::Primal(v) | Key::Shadow(v) => cached_bytes(module, s.func.ty(v)),
+        Key::Entered(_) => 4,
+        Key::Count(_) | Key::Tape(_) => 8,
+    }
+}
+
+/// The cheapest way to have all of `needed`.
+pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> Choice {
+    let mut sources: BTreeMap<Key, Source> = BTreeMap::new();
+    let mut work: Vec<Key> = needed.iter().copied().collect();
+    while let Some(k) = work.pop() {
+        if sources.contains_key(&k) {
+            continue;
+        }
+        let source = derive(module, s, k);
+        if let Source::Rebuild(from, _) = &source {
+            work.extend(from.iter().copied());
+        }
+        sources.insert(k, source);
+    }
+    if sources.len() > MAX_KEYS {
+        let cached = needed.iter().copied().filter(|k| sources.get(k) != Some(&Source::Free)).collect();
+        return Choice { cached, rebuilt: BTreeSet::new() };
+    }
+    cut(module, s, needed, &sources)
+}
+
+fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &BTreeMap<Key, Source>) -> Choice {
+    let mut graph: DiGraph<(), u64> = DiGraph::new();
+    let source = graph.add_node(());
+    let sink = graph.add_node(());
+    let mut vertices: BTreeMap<Key, (NodeIndex, NodeIndex)> = BTreeMap::new();
+    for (k, how) in sources {
+        if *how != Source::Free {
+            vertices.insert(*k, (graph.add_node(()), graph.add_node(())));
+        }
+    }
+    for (k, (inner, outer)) in &vertices {
+        let scope = s.scope(*k);
+        let times = weight(module, s, scope);
+        let bytes = value_type(module, s, *k);
+        let cache = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
+        graph.add_edge(*outer, *inner, cache.saturating_mul(times).min(INFINITE / 4));
+        if needed.contains(k) {
+            graph.add_edge(*inner, sink, INFINITE);
+        }
+        match sources.get(k) {
+            Some(Source::Rebuild(from, cost)) => {
+                graph.add_edge(source, *outer, cost.saturating_mul(times).min(INFINITE / 4));
+                for d in from {
+                    if let Some((d_inner, _)) = vertices.get(d) {
+                        graph.add_edge(*d_inner, *outer, INFINITE);
+                    }
+                }
+            }
+            Some(Source::Root | Source::Free) | None => {
+                graph.add_edge(source, *outer, INFINITE);
+            }
+        }
+    }
+    let (_, flows) = petgraph::algo::dinics(&graph, source, sink);
+    let mut on_source_side = vec![false; graph.node_count()];
+    let mut work = vec![source];
+    while let Some(n) = work.pop() {
+        if std::mem::replace(&mut on_source_side[n.index()], true) {
+            continue;
+        }
+        for e in graph.edges(n) {
+            if flows.get(e.id().index()).is_some_and(|f| *f < *e.weight()) {
+                work.push(e.target());
+            }
+        }
+        for e in graph.edges_directed(n, petgraph::Direction::Incoming) {
+            if flows.get(e.id().index()).is_some_and(|f| *f > 0) {
+                work.push(e.source());
+            }
+        }
+    }
+    let mut choice = Choice::default();
+    for (k, (inner, outer)) in &vertices {
+        let must_get = !on_source_side[inner.index()];
+        let is_rebuilt = !on_source_side[outer.index()];
+        if must_get && is_rebuilt {
+            choice.rebuilt.insert(*k);
+        } else if must_get {
+            choice.cached.insert(*k);
+        }
+    }
+    choice
+}

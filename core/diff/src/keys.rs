@@ -1,0 +1,261 @@
+//! What the reverse sweep may want to know of the forward sweep, and how each piece can be had again.
+//!
+//! A [`Key`] names a piece: a primal value, a shadow pointer, how often a loop ran, which way control came, the tape of
+//! a call. [`derive`] says whether it is simply there, can be rebuilt from other keys, or is a *root* that only a cache
+//! can give back.
+
+use enzyme_analysis::{Activity, Callee, Unit, resolve};
+use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{BinOp, BlockId, CastOp, Const, Func, InstId, Module, Op, Type, ValueDef, ValueId};
+
+use crate::request::{DerivativeKey, Mode, has_shadow_pointer};
+use crate::shape::Shape;
+
+/// A piece of knowledge of the forward sweep.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Key {
+    /// A value of the primal function.
+    Primal(ValueId),
+    /// The shadow pointer beside a value.
+    Shadow(ValueId),
+    /// Backedges taken by a loop when it was left.
+    Count(LoopId),
+    /// Position of the predecessor from which a block was entered.
+    Entered(BlockId),
+    /// Tape of a call.
+    Tape(InstId),
+}
+
+/// The function being differentiated and what is known of it.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The primal function.
+    pub func: &'a Func,
+    /// What is known of it.
+    pub unit: &'a Unit,
+    /// Its activity in this context.
+    pub activity: &'a Activity,
+    /// Its control flow.
+    pub shape: &'a Shape,
+    /// The request.
+    pub key: &'a DerivativeKey,
+}
+
+/// How a key can be had in the reverse sweep.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// It is there: a constant, a parameter, a stack slot of the same function.
+    Free,
+    /// It must be cached.
+    Root,
+    /// It can be rebuilt from these, at this cost (in quarters of an addition).
+    Rebuild(Vec<Key>, u64),
+}
+
+/// Costs of rebuilding, in quarters of a simple operation.
+mod cost {
+    pub const ADDRESS: u64 = 1;
+    pub const SIMPLE: u64 = 4;
+    pub const LOAD: u64 = 10;
+    pub const DIVIDE: u64 = 60;
+    pub const CALL: u64 = 160;
+}
+
+impl Subject<'_> {
+    /// Whether the float in `v` is active.
+    pub fn is_active(&self, v: ValueId) -> bool {
+        self.activity.is_active(v)
+    }
+
+    /// Whether `v` has a shadow pointer.
+    pub fn has_shadow(&self, v: ValueId) -> bool {
+        has_shadow_pointer(self.unit, self.activity, v)
+    }
+
+    /// Whether the sweeps are two functions.
+    pub fn is_split(&self) -> bool {
+        matches!(self.key.mode, Mode::Augmented | Mode::Gradient)
+    }
+
+    /// Whether `i` is a stack slot of fixed size in the entry block.
+    pub fn is_static_slot(&self, i: InstId) -> bool {
+        let inst = &self.func.insts[i];
+        let fixed = inst.args.first().is_none_or(|n| self.func.as_const(*n).is_some());
+        matches!(inst.op, Op::Alloca { .. }) && fixed && self.shape.block_of[i] == self.shape.cfg.entry()
+    }
+
+    /// Whether what the load `i` reads is still there in the reverse sweep.
+    pub fn is_stable_load(&self, module: &Module, i: InstId) -> bool {
+        let inst = &self.func.insts[i];
+        let Some(address) = inst.args.first() else { return false };
+        let Op::Load(access) = &inst.op else { return false };
+        if access.volatile {
+            return false;
+        }
+        let Some(class) = self.unit.memory.class_of[*address] else { return false };
+        let objects = &self.unit.memory.classes[class].objects;
+        let constant = !objects.is_empty()
+            && objects.iter().all(|o| match o {
+                enzyme_analysis::Object::Global(g) => module.globals[*g].constant,
+                _ => false,
+            });
+        if constant {
+            return true;
+        }
+        if !self.unit.facts.stable_loads.contains(&i) {
+            return false;
+        }
+        !self.is_split() || self.key.kept.contains(&class) || !self.unit.outer_classes.contains(&class)
+    }
+
+    /// The innermost loop in which `key` has one value per iteration.
+    pub fn scope(&self, key: Key) -> Option<LoopId> {
+        let block = match key {
+            Key::Primal(v) | Key::Shadow(v) => self.shape.def_block(self.func, v)?,
+            Key::Count(l) => return self.shape.loops.loops().find(|(id, _)| *id == l).and_then(|(_, l)| l.parent),
+            Key::Entered(b) => b,
+            Key::Tape(i) => self.shape.block_of[i]?,
+        };
+        self.shape.loops.innermost(block)
+    }
+}
+
+/// How `key` can be had in the reverse sweep of `s`.
+pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
+    match key {
+        Key::Count(_) | Key::Entered(_) | Key::Tape(_) => Source::Root,
+        Key::Primal(v) => derive_primal(module, s, v),
+        Key::Shadow(v) => derive_shadow(module, s, v),
+    }
+}
+
+fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
+    let ValueDef::Inst(i) = s.func.values[v].def else { return Source::Free };
+    if let Some(a) = s.shape.affine.get(&v) {
+        return Source::Rebuild(vec![Key::Primal(a.start), Key::Primal(a.step)], cost::ADDRESS);
+    }
+    let inst = &s.func.insts[i];
+    let operands = || inst.args.iter().map(|a| Key::Primal(*a)).collect::<Vec<_>>();
+    match &inst.op {
+        Op::Alloca { .. } if s.is_static_slot(i) && !s.is_split() => Source::Free,
+        Op::Load(_) if s.is_stable_load(module, i) => Source::Rebuild(operands(), cost::LOAD),
+        Op::Gep { .. } | Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt | CastOp::BitCast) => {
+            Source::Rebuild(operands(), cost::ADDRESS)
+        }
+        Op::Binary(BinOp::FDiv | BinOp::FRem | BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) => {
+            Source::Rebuild(operands(), cost::DIVIDE)
+        }
+        Op::Binary(
+            BinOp::Add
+            | BinOp::Sub
+            | BinOp::Mul
+            | BinOp::Shl
+            | BinOp::LShr
+            | BinOp::AShr
+            | BinOp::And
+            | BinOp::Or
+            | BinOp::Xor
+            | BinOp::FAdd
+            | BinOp::FSub
+            | BinOp::FMul,
+        )
+        | Op::FNeg
+        | Op::ICmp(_)
+        | Op::FCmp(_)
+        | Op::Select
+        | Op::ExtractElement
+        | Op::InsertElement
+        | Op::ShuffleVector(_)
+        | Op::ExtractValue(_)
+        | Op::InsertValue(_)
+        | Op::Cast(
+            CastOp::FPToUI
+            | CastOp::FPToSI
+            | CastOp::UIToFP
+            | CastOp::SIToFP
+            | CastOp::FPTrunc
+            | CastOp::FPExt
+            | CastOp::PtrToInt
+            | CastOp::PtrToAddr
+            | CastOp::IntToPtr
+            | CastOp::AddrSpaceCast,
+        ) => Source::Rebuild(operands(), cost::SIMPLE),
+        Op::Call(_) => match resolve(module, s.func, i) {
+            Callee::Math(math) if math.is_pure() => {
+                Source::Rebuild(s.func.call_args(i).iter().map(|a| Key::Primal(*a)).collect(), cost::CALL)
+            }
+            Callee::Known(known) if known.is_pure() => {
+                Source::Rebuild(s.func.call_args(i).iter().map(|a| Key::Primal(*a)).collect(), cost::SIMPLE)
+            }
+            Callee::Math(_) | Callee::Known(_) | Callee::Defined(_) | Callee::Unknown(_) => Source::Root,
+        },
+        // A frozen poison must stay the same; phis depend on the way taken; the rest reads or makes state.
+        Op::Freeze
+        | Op::Phi(_)
+        | Op::Alloca { .. }
+        | Op::Load(_)
+        | Op::Store(_)
+        | Op::Fence(_)
+        | Op::CmpXchg { .. }
+        | Op::AtomicRmw(..)
+        | Op::VaArg
+        | Op::LandingPad { .. }
+        | Op::CleanupPad
+        | Op::CatchPad
+        | Op::Ret
+        | Op::Br(_)
+        | Op::CondBr { .. }
+        | Op::Switch { .. }
+        | Op::IndirectBr(_)
+        | Op::Invoke { .. }
+        | Op::CallBr { .. }
+        | Op::Resume
+        | Op::Unreachable
+        | Op::CleanupRet(_)
+        | Op::CatchRet(_)
+        | Op::CatchSwitch { .. } => Source::Root,
+    }
+}
+
+fn derive_shadow(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
+    let ValueDef::Inst(i) = s.func.values[v].def else { return Source::Free };
+    if let Some(a) = s.shape.affine.get(&v) {
+        return Source::Rebuild(vec![Key::Shadow(a.start), Key::Primal(a.step)], cost::ADDRESS);
+    }
+    let inst = &s.func.insts[i];
+    let address = |v: ValueId| if s.has_shadow(v) { Key::Shadow(v) } else { Key::Primal(v) };
+    match &inst.op {
+        Op::Alloca { .. } if s.is_static_slot(i) && !s.is_split() => Source::Free,
+        Op::Gep { .. } => {
+            let keys = inst.args.iter().enumerate().map(|(n, a)| if n == 0 { address(*a) } else { Key::Primal(*a) });
+            Source::Rebuild(keys.collect(), cost::ADDRESS)
+        }
+        Op::Cast(CastOp::BitCast | CastOp::AddrSpaceCast | CastOp::PtrToInt | CastOp::IntToPtr) => {
+            Source::Rebuild(inst.args.iter().map(|a| address(*a)).collect(), cost::ADDRESS)
+        }
+        Op::Select => {
+            let keys = inst.args.iter().enumerate().map(|(n, a)| if n == 0 { Key::Primal(*a) } else { address(*a) });
+            Source::Rebuild(keys.collect(), cost::SIMPLE)
+        }
+        Op::ExtractValue(_) | Op::InsertValue(_) => {
+            Source::Rebuild(inst.args.iter().map(|a| address(*a)).collect(), cost::SIMPLE)
+        }
+        Op::Load(_) if s.is_stable_load(module, i) => {
+            Source::Rebuild(inst.args.iter().map(|a| address(*a)).collect(), cost::LOAD)
+        }
+        _ => Source::Root,
+    }
+}
+
+/// Bytes that caching a value of this type takes.
+pub fn cached_bytes(module: &Module, ty: enzyme_ir::TypeId) -> u64 {
+    match module.ctx.types[ty] {
+        Type::Int(1) => 1,
+        _ => module.ctx.layout.size_of(&module.ctx.types, ty).unwrap_or(64),
+    }
+}
+
+/// Whether a constant is the null pointer, undef or poison: its own shadow.
+pub fn is_own_shadow(c: &Const) -> bool {
+    matches!(c, Const::Zero(_) | Const::Undef(_) | Const::Poison(_) | Const::Int { .. } | Const::Float { .. })
+}

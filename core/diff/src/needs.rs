@@ -1,0 +1,263 @@
+//! What the reverse sweep needs to know, read off the rules: one entry per instruction that has an adjoint.
+
+use std::collections::BTreeSet;
+
+use enzyme_analysis::callee::MemoryEffect;
+use enzyme_analysis::{Callee, Carry, resolve};
+use enzyme_ir::{CastOp, InstId, Module, Op, ValueId};
+use enzyme_rules::{Needs, Operand, Place, Rule};
+
+use crate::keys::{Key, Subject};
+use crate::refusal::{Refusal, RefusalKind};
+use crate::shape::{Merge, Trip};
+
+/// All keys that the reverse sweep reads directly.
+pub fn collect(module: &Module, s: &Subject<'_>) -> Result<BTreeSet<Key>, Refusal> {
+    let mut out = Collector { module, s, needed: BTreeSet::new() };
+    for b in s.shape.live_blocks() {
+        for i in &s.func.blocks[b].insts {
+            out.instruction(*i)?;
+        }
+        match s.shape.merges.get(&b) {
+            Some(Merge::Decided { decider, .. }) => {
+                if let Some(cond) = s.func.terminator(*decider).and_then(|t| s.func.insts[t].args.first().copied()) {
+                    out.primal(cond);
+                }
+            }
+            Some(Merge::Recorded(_)) => drop(out.needed.insert(Key::Entered(b))),
+            Some(Merge::Single(_)) | None => {}
+        }
+    }
+    for (l, trip) in &s.shape.trips {
+        match trip {
+            Trip::Known(v) => out.primal(*v),
+            Trip::Counted => drop(out.needed.insert(Key::Count(*l))),
+        }
+    }
+    Ok(out.needed)
+}
+
+struct Collector<'a> {
+    module: &'a Module,
+    s: &'a Subject<'a>,
+    needed: BTreeSet<Key>,
+}
+
+/// Which operands of an instruction or call are active floats.
+pub fn active_operands(s: &Subject<'_>, args: &[ValueId]) -> Vec<bool> {
+    args.iter().map(|a| s.is_active(*a)).collect()
+}
+
+/// What the adjoints of the active operands read, given which outputs have an adjoint.
+pub fn rule_needs(rule: &Rule, active: &[bool], live_output: &dyn Fn(Place) -> bool) -> Needs {
+    let outputs = rule.outputs.iter().filter(|o| live_output(o.place));
+    outputs.fold(Needs::default(), |n, o| n.union(o.needs(active)))
+}
+
+impl Collector<'_> {
+    fn primal(&mut self, v: ValueId) {
+        if self.s.func.as_const(v).is_none() {
+            self.needed.insert(Key::Primal(v));
+        }
+    }
+
+    fn shadow(&mut self, v: ValueId) {
+        if self.s.func.as_const(v).is_none() {
+            self.needed.insert(Key::Shadow(v));
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule, args: &[ValueId], result: Option<ValueId>) {
+        let active = active_operands(self.s, args);
+        let result_active = result.is_some_and(|r| self.s.is_active(r));
+        let needs = rule_needs(rule, &active, &|place| match place {
+            Place::Return | Place::ReturnField(_) => result_active,
+            Place::Pointee(n) => args.get(n as usize).is_some_and(|p| self.s.has_shadow(*p)),
+        });
+        for (n, a) in args.iter().enumerate() {
+            if needs.arg(n) {
+                self.primal(*a);
+            }
+            if rule.operands.get(n) == Some(&Operand::OutPtr) && self.s.has_shadow(*a) {
+                self.shadow(*a);
+            }
+        }
+        if needs.results != 0 {
+            if let Some(r) = result {
+                self.primal(r);
+            }
+        }
+    }
+
+    fn refuse(&self, i: InstId, what: &str) -> Result<(), Refusal> {
+        Err(Refusal::new(RefusalKind::Operation(what.to_owned())).at(i))
+    }
+
+    fn instruction(&mut self, i: InstId) -> Result<(), Refusal> {
+        let s = self.s;
+        let inst = &s.func.insts[i];
+        let args = inst.args.as_slice();
+        let active = inst.result.is_some_and(|r| s.is_active(r));
+        let carry = |v: ValueId| s.unit.carry[v];
+        if let Some(r) = inst.result.filter(|_| active) {
+            match carry(r) {
+                Carry::Unknown => {
+                    return Err(Refusal::new(RefusalKind::UnknownType("an integer copied from active memory")).at(i));
+                }
+                Carry::Mixed => return self.refuse(i, "integer arithmetic on the bits of active floats"),
+                Carry::None | Carry::Native | Carry::Bits(..) => {}
+            }
+        }
+        match &inst.op {
+            Op::FNeg | Op::Binary(_) | Op::Cast(CastOp::FPTrunc | CastOp::FPExt) => {
+                if active {
+                    match enzyme_rules::lookup_inst(&inst.op) {
+                        Some(rule) => self.rule(rule, args, inst.result),
+                        None => return self.refuse(i, "this arithmetic"),
+                    }
+                }
+            }
+            Op::Load(access) => {
+                if active {
+                    if access.ordering != enzyme_ir::Ordering::NotAtomic {
+                        return self.refuse(i, "an atomic read of active memory");
+                    }
+                    self.shadow(args[0]);
+                }
+            }
+            Op::Store(access) => {
+                let (Some(v), Some(p)) = (args.first(), args.get(1)) else { return Ok(()) };
+                if s.has_shadow(*p) && carry(*v) != Carry::None {
+                    if access.ordering != enzyme_ir::Ordering::NotAtomic {
+                        return self.refuse(i, "an atomic write of active memory");
+                    }
+                    if carry(*v) == Carry::Unknown && s.func.as_const(*v).is_none() {
+                        return Err(Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i));
+                    }
+                    self.shadow(*p);
+                } else if s.has_shadow(*p) && s.func.as_const(*v).is_some() {
+                    // A constant integer may be the bits of floats: `crate::reverse` decides by the memory.
+                    self.shadow(*p);
+                }
+            }
+            Op::Select => {
+                if active {
+                    self.primal(args[0]);
+                }
+            }
+            Op::ExtractElement => {
+                if active {
+                    self.primal(args[1]);
+                }
+            }
+            Op::InsertElement => {
+                if active {
+                    self.primal(args[2]);
+                }
+            }
+            Op::Call(_) => self.call(i)?,
+            Op::Alloca { .. } => {
+                let Some(r) = inst.result else { return Ok(()) };
+                if !s.is_static_slot(i) && s.has_shadow(r) {
+                    self.shadow(r);
+                }
+            }
+            Op::Phi(_)
+            | Op::Freeze
+            | Op::Cast(_)
+            | Op::ICmp(_)
+            | Op::FCmp(_)
+            | Op::Gep { .. }
+            | Op::ShuffleVector(_)
+            | Op::ExtractValue(_)
+            | Op::InsertValue(_)
+            | Op::Ret
+            | Op::Br(_)
+            | Op::CondBr { .. }
+            | Op::Switch { .. }
+            | Op::Fence(_)
+            | Op::Unreachable => {}
+            Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
+                if active || args.first().is_some_and(|p| s.has_shadow(*p) && inst.result.is_some_and(|r| carry(r).may())) {
+                    return self.refuse(i, "an atomic update of active memory");
+                }
+            }
+            Op::VaArg
+            | Op::LandingPad { .. }
+            | Op::CleanupPad
+            | Op::CatchPad
+            | Op::IndirectBr(_)
+            | Op::Invoke { .. }
+            | Op::CallBr { .. }
+            | Op::Resume
+            | Op::CleanupRet(_)
+            | Op::CatchRet(_)
+            | Op::CatchSwitch { .. } => return self.refuse(i, "this instruction"),
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, i: InstId) -> Result<(), Refusal> {
+        let s = self.s;
+        let result = s.func.insts[i].result;
+        let args = s.func.call_args(i);
+        match resolve(self.module, s.func, i) {
+            Callee::Math(math) => {
+                for (n, o) in math.rule.outputs.iter().enumerate() {
+                    let reads_pointee = matches!(o.place, Place::Pointee(_))
+                        && math.rule.outputs.iter().any(|x| x.needs(&active_operands(s, args)).result(n));
+                    if reads_pointee && args.iter().any(|a| s.is_active(*a)) {
+                        return self.refuse(i, "a function whose derivative reads what it wrote to memory");
+                    }
+                }
+                self.rule(math.rule, args, result);
+            }
+            Callee::Known(known) => match known.memory() {
+                MemoryEffect::Copy { dst, src, len, .. } => {
+                    let (Some(d), Some(c)) = (args.get(dst), args.get(src)) else { return Ok(()) };
+                    if s.has_shadow(*d) {
+                        crate::copies::classify(self.module, s, i, &[*d, *c])?;
+                        self.shadow(*d);
+                        if s.has_shadow(*c) {
+                            self.shadow(*c);
+                        }
+                        args.get(len).into_iter().for_each(|n| self.primal(*n));
+                    }
+                }
+                MemoryEffect::Set { dst, len, .. } => {
+                    let Some(d) = args.get(dst) else { return Ok(()) };
+                    if s.has_shadow(*d) {
+                        crate::copies::classify(self.module, s, i, &[*d])?;
+                        self.shadow(*d);
+                        args.get(len).into_iter().for_each(|n| self.primal(*n));
+                    }
+                }
+                MemoryEffect::Alloc { .. } => {}
+                MemoryEffect::Free { .. } | MemoryEffect::None => {}
+                MemoryEffect::LifetimeStart { ptr } => {
+                    // The shadow of a slot that is born again in each iteration starts from zero each time.
+                    let slot = args.get(ptr).copied().filter(|p| s.has_shadow(*p));
+                    slot.into_iter().for_each(|p| self.shadow(p));
+                }
+                MemoryEffect::Unsupported(what) => {
+                    if args.iter().any(|a| s.has_shadow(*a)) || result.is_some_and(|r| s.has_shadow(r)) {
+                        return self.refuse(i, what);
+                    }
+                }
+            },
+            Callee::Defined(_) => {
+                if s.activity.calls.contains_key(&i) {
+                    self.needed.insert(Key::Tape(i));
+                    for a in args {
+                        self.primal(*a);
+                        if s.has_shadow(*a) {
+                            self.shadow(*a);
+                        }
+                    }
+                }
+            }
+            Callee::Unknown(_) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! The plan of a reverse derivative: what is cached where, what is rebuilt, how frees are handled.
+//!
+//! A value; synthesis makes no decisions of its own. `Display` prints it for `-enzyme-print-plan`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use enzyme_analysis::callee::MemoryEffect;
+use enzyme_analysis::{Callee, resolve};
+use enzyme_ir::cfg::{DomTree, LoopId};
+use enzyme_ir::{InstId, Module, Op, ValueId};
+
+use crate::cut::{Choice, choose};
+use crate::keys::{Key, Subject};
+use crate::needs;
+use crate::refusal::Refusal;
+use crate::shape::Trip;
+
+/// How the rows of a loop's cache are allocated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rows {
+    /// All at once before the outermost loop: the number of rows is the product of the iterations of these loops, whose
+    /// backedge counts are available there.
+    Exact(Vec<ValueId>),
+    /// Grown when the loop is entered, whose iterations are known then.
+    PerEntry(ValueId),
+    /// Grown while the loop runs.
+    PerIteration,
+}
+
+/// The cache of the values of one loop body.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopCache {
+    /// What a row holds.
+    pub keys: Vec<Key>,
+    /// How rows are allocated.
+    pub rows: Rows,
+    /// The outermost loop around it.
+    pub outermost: LoopId,
+}
+
+/// What happens to an allocation that the primal frees.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frees {
+    /// Allocations freed where their reversal is done: the allocation, and the call that frees it in the primal.
+    pub at_reversal: BTreeMap<InstId, InstId>,
+    /// Calls that free something whose allocation is not the same for sure: put off to the end of the reverse sweep.
+    pub deferred: BTreeSet<InstId>,
+}
+
+/// The plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Keys the reverse sweep reads directly.
+    pub needed: BTreeSet<Key>,
+    /// Cached and rebuilt keys.
+    pub choice: Choice,
+    /// Cached keys outside of all loops.
+    pub cells: Vec<Key>,
+    /// Caches of loops, outer loops first.
+    pub loops: BTreeMap<LoopId, LoopCache>,
+    /// Frees.
+    pub frees: Frees,
+    /// Stack slots that must outlive the forward sweep of a split derivative.
+    pub heap_slots: BTreeSet<InstId>,
+}
+
+impl Plan {
+    /// Plans the reverse derivative of `s`.
+    pub fn new(module: &Module, s: &Subject<'_>) -> Result<Plan, Refusal> {
+        let mut needed = needs::collect(module, s)?;
+        let frees = plan_frees(module, s);
+        for alloc in frees.at_reversal.keys() {
+            if let Some(r) = s.func.insts[*alloc].result {
+                needed.insert(Key::Primal(r));
+                if s.has_shadow(r) {
+                    needed.insert(Key::Shadow(r));
+                }
+            }
+        }
+        let choice = choose(module, s, &needed);
+        let mut cells = Vec::new();
+        let mut loops: BTreeMap<LoopId, Vec<Key>> = BTreeMap::new();
+        for k in &choice.cached {
+            match s.scope(*k) {
+                None => cells.push(*k),
+                Some(l) => loops.entry(l).or_default().push(*k),
+            }
+        }
+        let loops = loops.into_iter().map(|(l, keys)| (l, plan_rows(s, l, keys))).collect();
+        let mut heap_slots = BTreeSet::new();
+        if s.is_split() {
+            for (_, i) in s.func.placed() {
+                if let (true, Some(r)) = (s.is_static_slot(i), s.func.insts[i].result) {
+                    let kept = [Key::Primal(r), Key::Shadow(r)].iter().any(|k| choice.cached.contains(k));
+                    if kept || s.has_shadow(r) {
+                        heap_slots.insert(i);
+                    }
+                }
+            }
+        }
+        Ok(Plan { needed, choice, cells, loops, frees, heap_slots })
+    }
+
+    /// Where a cached key is kept: the loop whose row holds it, and its position there.
+    pub fn row_of(&self, s: &Subject<'_>, key: Key) -> Option<(LoopId, usize)> {
+        let l = s.scope(key)?;
+        let position = self.loops.get(&l)?.keys.iter().position(|k| *k == key)?;
+        Some((l, position))
+    }
+}
+
+fn plan_rows(s: &Subject<'_>, l: LoopId, keys: Vec<Key>) -> LoopCache {
+    let mut path = vec![l];
+    while let Some(up) = s.scope(Key::Count(*path.last().unwrap_or(&l))) {
+        path.push(up);
+    }
+    let outermost = path.last().copied().unwrap_or(l);
+    let preheader = s.shape.loops.preheader(outermost);
+    let known = |l: &LoopId| match s.shape.trips.get(l) {
+        Some(Trip::Known(v)) => Some(*v),
+        Some(Trip::Counted) | None => None,
+    };
+    let at_preheader = |v: ValueId| match (s.shape.def_block(s.func, v), preheader) {
+        (None, _) => true,
+        (Some(b), Some(p)) => s.shape.dom.dominates(b, p),
+        (Some(_), None) => false,
+    };
+    let counts: Option<Vec<ValueId>> = path.iter().map(|l| known(l).filter(|v| at_preheader(*v))).collect();
+    let rows = match (counts, known(&l)) {
+        (Some(counts), _) => Rows::Exact(counts),
+        (None, Some(v)) => Rows::PerEntry(v),
+        (None, None) => Rows::PerIteration,
+    };
+    LoopCache { keys, rows, outermost }
+}
+
+fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
+    let mut out = Frees::default();
+    let post = DomTree::post(s.func, &s.shape.cfg);
+    let mut freed_by: BTreeMap<InstId, Vec<InstId>> = BTreeMap::new();
+    for (_, i) in s.func.placed() {
+        if !matches!(s.func.insts[i].op, Op::Call(_)) {
+            continue;
+        }
+        let Callee::Known(known) = resolve(module, s.func, i) else { continue };
+        let MemoryEffect::Free { ptr } = known.memory() else { continue };
+        let Some(p) = s.func.call_args(i).get(ptr) else { continue };
+        match s.func.def_inst(*p).filter(|d| is_allocation(module, s, *d)) {
+            Some(alloc) => freed_by.entry(alloc).or_default().push(i),
+            None => drop(out.deferred.insert(i)),
+        }
+    }
+    for (alloc, frees) in freed_by {
+        let matched = match (frees.as_slice(), s.shape.block_of[alloc]) {
+            ([free], Some(a)) => s.shape.block_of[*free].is_some_and(|f| {
+                s.shape.live[a]
+                    && s.shape.live[f]
+                    && s.shape.dom.dominates(a, f)
+                    && post.dominates(f, a)
+                    && s.shape.loops.innermost(a) == s.shape.loops.innermost(f)
+            }),
+            _ => false,
+        };
+        if matched {
+            out.at_reversal.insert(alloc, frees[0]);
+        } else {
+            out.deferred.extend(frees);
+        }
+    }
+    out
+}
+
+/// Whether `i` is a call of an allocation function.
+pub fn is_allocation(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
+    matches!(s.func.insts[i].op, Op::Call(_))
+        && match resolve(module, s.func, i) {
+            Callee::Known(known) => matches!(known.memory(), MemoryEffect::Alloc { .. }),
+            Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => false,
+        }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |keys: &mut dyn Iterator<Item = &Key>| keys.map(|k| format!("{k:?}")).collect::<Vec<_>>().join(" ");
+        writeln!(f, "needed   {}", list(&mut self.needed.iter()))?;
+        writeln!(f, "rebuilt  {}", list(&mut self.choice.rebuilt.iter()))?;
+        writeln!(f, "kept     {}", list(&mut self.cells.iter()))?;
+        for (l, cache) in &self.loops {
+            writeln!(f, "{l}  {:?}  {}", cache.rows, list(&mut cache.keys.iter()))?;
+        }
+        writeln!(f, "deferred frees {:?}", self.frees.deferred)
+    }
+}

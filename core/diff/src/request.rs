@@ -1,0 +1,172 @@
+//! Which derivative of which function: modes, keys, and the signature that follows.
+//!
+//! | mode | parameters | result, a structure of |
+//! | --- | --- | --- |
+//! | forward | each primal parameter, its tangent or shadow after it | primal result, tangent of the result |
+//! | combined | each primal parameter, its shadow after it; seed | adjoint of each active scalar parameter |
+//! | augmented | each primal parameter, its shadow after it | tape, primal result, shadow of the result |
+//! | gradient | as combined; tape | as combined |
+//!
+//! Parts that do not exist are left out; an empty structure is `void`.
+
+use std::collections::BTreeSet;
+
+use enzyme_analysis::{Activity, ClassId, Context, Unit};
+use enzyme_ir::{Func, FuncId, Module, Type, TypeId, ValueId};
+
+/// Kind of derivative.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Mode {
+    /// Tangents beside values.
+    Forward,
+    /// Forward sweep and reverse sweep in one function.
+    Combined,
+    /// The forward sweep of a split derivative.
+    Augmented,
+    /// The reverse sweep of a split derivative.
+    Gradient,
+}
+
+impl Mode {
+    /// Word in names of derivatives.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Forward => "fwd",
+            Mode::Combined => "grad",
+            Mode::Augmented => "aug",
+            Mode::Gradient => "rev",
+        }
+    }
+}
+
+/// Identity of a derivative: equal keys are the same function.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DerivativeKey {
+    /// The primal function.
+    pub func: FuncId,
+    /// Kind of derivative. Augmented and gradient of one call have keys that differ in nothing else.
+    pub mode: Mode,
+    /// Activity of parameters and memory.
+    pub context: Context,
+    /// Outer memory that nobody writes between the sweeps; matters to split modes only.
+    pub kept: BTreeSet<ClassId>,
+}
+
+/// Positions of the parts of a derivative's signature.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// Types of the parameters.
+    pub params: Vec<TypeId>,
+    /// Type of the result.
+    pub ret: TypeId,
+    /// Position of each primal parameter.
+    pub primal: Vec<usize>,
+    /// Position of the shadow or tangent of each primal parameter.
+    pub shadow: Vec<Option<usize>>,
+    /// Position of the adjoint of the result.
+    pub seed: Option<usize>,
+    /// Position of the tape parameter.
+    pub tape: Option<usize>,
+    /// Field of the returned structure with the adjoint of each primal parameter.
+    pub adjoints: Vec<Option<u32>>,
+    /// Field with the tape.
+    pub tape_field: Option<u32>,
+    /// Field with the primal result.
+    pub result_field: Option<u32>,
+    /// Field with the tangent or shadow of the result.
+    pub shadow_field: Option<u32>,
+}
+
+/// Whether `v` has a shadow pointer: it may hold an address of memory that has one.
+pub fn has_shadow_pointer(unit: &Unit, activity: &Activity, v: ValueId) -> bool {
+    unit.memory.class_of[v].is_some_and(|c| activity.is_shadowed(c))
+}
+
+/// The signature of a derivative.
+pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activity, key: &DerivativeKey) -> Signature {
+    let types = &mut module.ctx.types;
+    let ptr = types.ptr();
+    let void = types.void();
+    let ret_ty = match &types[func.sig] {
+        Type::Func { ret, .. } => *ret,
+        _ => void,
+    };
+    let mut sig = Signature {
+        params: Vec::new(),
+        ret: void,
+        primal: Vec::new(),
+        shadow: Vec::new(),
+        seed: None,
+        tape: None,
+        adjoints: Vec::new(),
+        tape_field: None,
+        result_field: None,
+        shadow_field: None,
+    };
+    let forward = key.mode == Mode::Forward;
+    let mut fields: Vec<TypeId> = Vec::new();
+    for (i, p) in func.params.iter().enumerate() {
+        let ty = func.ty(*p);
+        sig.primal.push(sig.params.len());
+        sig.params.push(ty);
+        let active = key.context.scalars.get(i).copied().unwrap_or(false);
+        let pointer = has_shadow_pointer(unit, activity, *p);
+        let extra = pointer || (forward && active);
+        sig.shadow.push(extra.then_some(sig.params.len()));
+        if extra {
+            sig.params.push(ty);
+        }
+        let adjoint = active && matches!(key.mode, Mode::Combined | Mode::Gradient);
+        sig.adjoints.push(adjoint.then_some(fields.len() as u32));
+        if adjoint {
+            fields.push(ty);
+        }
+    }
+    let has_ret = ret_ty != void;
+    let ret_active = activity.ret && has_ret && key.context.ret;
+    let ret_pointer = has_ret && unit.memory.ret.is_some_and(|c| activity.is_shadowed(c));
+    match key.mode {
+        Mode::Forward => {
+            if has_ret {
+                sig.result_field = Some(fields.len() as u32);
+                fields.push(ret_ty);
+            }
+            if ret_active || ret_pointer {
+                sig.shadow_field = Some(fields.len() as u32);
+                fields.push(ret_ty);
+            }
+        }
+        Mode::Augmented => {
+            sig.tape_field = Some(fields.len() as u32);
+            fields.push(ptr);
+            if has_ret {
+                sig.result_field = Some(fields.len() as u32);
+                fields.push(ret_ty);
+            }
+            if ret_pointer {
+                sig.shadow_field = Some(fields.len() as u32);
+                fields.push(ret_ty);
+            }
+        }
+        Mode::Combined | Mode::Gradient => {
+            if ret_active {
+                sig.seed = Some(sig.params.len());
+                sig.params.push(ret_ty);
+            }
+            if key.mode == Mode::Gradient {
+                sig.tape = Some(sig.params.len());
+                sig.params.push(ptr);
+            }
+        }
+    }
+    if !fields.is_empty() {
+        sig.ret = types.tuple(fields);
+    }
+    sig
+}
+
+/// Gives the functions of derivatives that a derivative calls: declares each once.
+pub trait Derivatives {
+    /// The function for `key` and its signature.
+    fn get(&mut self, module: &mut Module, key: &DerivativeKey) -> Option<(FuncId, Signature)>;
+}

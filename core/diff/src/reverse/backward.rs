@@ -1,0 +1,581 @@
+//! Adjoints of instructions, and the slots that adjoints are summed in.
+
+use enzyme_analysis::callee::MemoryEffect;
+use enzyme_analysis::{Callee, Carry, resolve};
+use enzyme_ir::{Access, ByteType, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type, TypeId, ValueId};
+use enzyme_rules::{Place, Rule};
+use smallvec::smallvec;
+
+use super::Reverse;
+use crate::copies::{Bytes, classify};
+use crate::lower::{Operands, product};
+use crate::needs::{active_operands, rule_needs};
+use crate::refusal::{Refusal, RefusalKind};
+
+impl Reverse<'_, '_> {
+    /// Type of the adjoint of `v`: its own, or floats where an integer holds their bits.
+    pub fn adjoint_type(&mut self, v: ValueId) -> TypeId {
+        match self.s.unit.carry[v] {
+            Carry::Bits(kind, lanes) => {
+                let float = self.e.module.ctx.types.float(kind);
+                if lanes == 1 { float } else { self.e.module.ctx.types.vector(float, lanes) }
+            }
+            Carry::None | Carry::Native | Carry::Unknown | Carry::Mixed => self.s.func.ty(v),
+        }
+    }
+
+    fn adjoint_slot(&mut self, v: ValueId) -> ValueId {
+        if let Some(slot) = self.adjoints.get(&v) {
+            return *slot;
+        }
+        let ty = self.adjoint_type(v);
+        let zero = self.e.neutral(ty);
+        let slot = self.e.slot(ty, Some(zero));
+        self.adjoints.insert(v, slot);
+        slot
+    }
+
+    /// Adds to the adjoint of `v`; nothing if `v` is not active.
+    pub fn add_adjoint(&mut self, v: ValueId, amount: ValueId) -> Result<(), Refusal> {
+        if !self.s.is_active(v) || self.e.is_neutral(amount) {
+            return Ok(());
+        }
+        let ty = self.adjoint_type(v);
+        let amount = self.same_bits(amount, ty)?;
+        let slot = self.adjoint_slot(v);
+        let old = self.e.b().load(ty, slot, 0, MemClass::Unknown);
+        let new = self.e.sum(old, amount);
+        self.e.b().store(new, slot, 0, MemClass::Unknown);
+        Ok(())
+    }
+
+    /// Reads and clears the adjoint of `v`; `None` if nothing was ever added to it.
+    pub fn take_adjoint(&mut self, v: ValueId) -> Result<Option<ValueId>, Refusal> {
+        if !self.s.is_active(v) {
+            return Ok(None);
+        }
+        let ty = self.adjoint_type(v);
+        let slot = self.adjoint_slot(v);
+        let value = self.e.b().load(ty, slot, 0, MemClass::Unknown);
+        let zero = self.e.neutral(ty);
+        self.e.b().store(zero, slot, 0, MemClass::Unknown);
+        Ok(Some(value))
+    }
+
+    /// `v` with the type `ty`, which differs at most in how the same floats are wrapped.
+    fn same_bits(&mut self, v: ValueId, ty: TypeId) -> Result<ValueId, Refusal> {
+        let from = self.e.ty(v);
+        if from == ty {
+            return Ok(v);
+        }
+        let kind = |t: TypeId| self.e.module.ctx.types.float_kind(t);
+        match (kind(from), kind(ty)) {
+            (Some(a), Some(b)) if a != b => {
+                Err(Refusal::new(RefusalKind::Operation("reading the bits of floats of one format as another".into())))
+            }
+            _ => Ok(self.e.b().cast(CastOp::BitCast, v, ty)),
+        }
+    }
+
+    fn refuse<T>(&self, i: InstId, what: &str) -> Result<T, Refusal> {
+        Err(Refusal::new(RefusalKind::Operation(what.to_owned())).at(i))
+    }
+
+    /// Writes the adjoint of `i`.
+    pub fn adjoint(&mut self, i: InstId) -> Result<(), Refusal> {
+        let inst = self.s.func.insts[i].clone();
+        self.e.fast = inst.fast | self.options.fast;
+        let out = self.adjoint_of(i, &inst);
+        self.e.fast = FastMath::empty();
+        out.map_err(|r| if r.inst.is_some() { r } else { r.at(i) })
+    }
+
+    fn adjoint_of(&mut self, i: InstId, inst: &enzyme_ir::Inst) -> Result<(), Refusal> {
+        let args = inst.args.as_slice();
+        let active = inst.result.filter(|r| self.s.is_active(*r));
+        match &inst.op {
+            Op::FNeg | Op::Binary(_) | Op::Cast(CastOp::FPTrunc | CastOp::FPExt) => {
+                let Some(r) = active else { return Ok(()) };
+                let Some(rule) = enzyme_rules::lookup_inst(&inst.op) else { return self.refuse(i, "this arithmetic") };
+                if let Op::Cast(back) = &inst.op {
+                    let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
+                    let reverse = if *back == CastOp::FPExt { CastOp::FPTrunc } else { CastOp::FPExt };
+                    let ty = self.s.func.ty(args[0]);
+                    let t = self.e.b().cast(reverse, t, ty);
+                    return self.add_adjoint(args[0], t);
+                }
+                self.rule_adjoint(rule, args, Some(r))
+            }
+            Op::Load(access) => match (active, args.first()) {
+                (Some(r), Some(p)) => {
+                    let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
+                    let at = self.shadow(*p)?;
+                    self.add_to_memory(at, t, plain(*access))
+                }
+                _ => Ok(()),
+            },
+            Op::Store(access) => self.store_adjoint(i, args, plain(*access)),
+            Op::Select => match active {
+                Some(r) => {
+                    let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
+                    let cond = self.primal(args[0])?;
+                    let ty = self.e.ty(t);
+                    let none = self.e.neutral(ty);
+                    let (a, b) = (self.e.choose(cond, t, none), self.e.choose(cond, none, t));
+                    self.add_adjoint(args[1], a)?;
+                    self.add_adjoint(args[2], b)
+                }
+                None => Ok(()),
+            },
+            Op::Freeze | Op::Cast(CastOp::BitCast) => match active {
+                Some(r) => {
+                    let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
+                    self.add_adjoint(args[0], t)
+                }
+                None => Ok(()),
+            },
+            Op::ExtractElement | Op::InsertElement | Op::ShuffleVector(_) | Op::ExtractValue(_) | Op::InsertValue(_) => {
+                match active {
+                    Some(r) => self.parts_adjoint(&inst.op, args, r),
+                    None => Ok(()),
+                }
+            }
+            Op::Call(_) => self.call_adjoint(i),
+            Op::Phi(_)
+            | Op::Cast(_)
+            | Op::ICmp(_)
+            | Op::FCmp(_)
+            | Op::Alloca { .. }
+            | Op::Gep { .. }
+            | Op::Fence(_)
+            | Op::CmpXchg { .. }
+            | Op::AtomicRmw(..)
+            | Op::VaArg
+            | Op::LandingPad { .. }
+            | Op::CleanupPad
+            | Op::CatchPad
+            | Op::Ret
+            | Op::Br(_)
+            | Op::CondBr { .. }
+            | Op::Switch { .. }
+            | Op::IndirectBr(_)
+            | Op::Invoke { .. }
+            | Op::CallBr { .. }
+            | Op::Resume
+            | Op::Unreachable
+            | Op::CleanupRet(_)
+            | Op::CatchRet(_)
+            | Op::CatchSwitch { .. } => Ok(()),
+        }
+    }
+
+    /// `memory += amount`, float by float.
+    fn add_to_memory(&mut self, at: ValueId, amount: ValueId, access: Access) -> Result<(), Refusal> {
+        let ty = self.e.ty(amount);
+        if self.e.module.ctx.types.is_float_or_vector(ty) {
+            let old = self.e.load_shadow(ty, at, access);
+            let new = self.e.sum(old, amount);
+            self.e.store_shadow(new, at, access);
+            return Ok(());
+        }
+        self.each_float(ty, at, &mut |r, path, leaf, address| {
+            let x = r.e.b().extract_value(amount, path);
+            let old = r.e.b().load(leaf, address, 1, MemClass::Shadow);
+            let new = r.e.sum(old, x);
+            r.e.b().store(new, address, 1, MemClass::Shadow);
+            Ok(())
+        })
+    }
+
+    /// Calls `f` with path, type and address of every float or float vector in an aggregate in memory.
+    fn each_float(
+        &mut self,
+        ty: TypeId,
+        at: ValueId,
+        f: &mut dyn FnMut(&mut Self, &[u32], TypeId, ValueId) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut work = vec![(ty, 0u64, Vec::new())];
+        while let Some((ty, offset, path)) = work.pop() {
+            if !self.e.module.ctx.types.contains_float(ty) {
+                continue;
+            }
+            if self.e.module.ctx.types.is_float_or_vector(ty) {
+                let bytes = self.e.b().i64(offset);
+                let address = self.e.b().byte_offset(at, bytes);
+                f(self, &path, ty, address)?;
+                continue;
+            }
+            let count: u64 = self.e.module.ctx.types.children(ty).iter().map(|c| c.1).sum();
+            for n in (0..count).rev() {
+                let ctx = &self.e.module.ctx;
+                if let Some((inner, child)) = ctx.layout.element(&ctx.types, ty, n) {
+                    let mut path = path.clone();
+                    path.push(n as u32);
+                    work.push((child, offset + inner, path));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store_adjoint(&mut self, i: InstId, args: &[ValueId], access: Access) -> Result<(), Refusal> {
+        let (Some(v), Some(p)) = (args.first().copied(), args.get(1).copied()) else { return Ok(()) };
+        if !self.s.has_shadow(p) {
+            return Ok(());
+        }
+        let ty = match self.s.unit.carry[v] {
+            Carry::None => match self.constant_bits(i, v, p)? {
+                Some(ty) => ty,
+                None => return Ok(()),
+            },
+            Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Mixed => self.adjoint_type(v),
+        };
+        let at = self.shadow(p)?;
+        if self.e.module.ctx.types.is_float_or_vector(ty) {
+            if self.s.is_active(v) {
+                let old = self.e.load_shadow(ty, at, access);
+                self.add_adjoint(v, old)?;
+            }
+            let zero = self.e.b().zero(ty);
+            self.e.store_shadow(zero, at, access);
+            return Ok(());
+        }
+        let mut total = self.e.neutral(ty);
+        let mut parts: Vec<(Vec<u32>, ValueId)> = Vec::new();
+        self.each_float(ty, at, &mut |r, path, leaf, address| {
+            let old = r.e.b().load(leaf, address, 1, MemClass::Shadow);
+            parts.push((path.to_vec(), old));
+            let zero = r.e.b().zero(leaf);
+            r.e.b().store(zero, address, 1, MemClass::Shadow);
+            Ok(())
+        })?;
+        for (path, old) in parts {
+            total = self.e.b().insert_value(total, old, &path);
+        }
+        self.add_adjoint(v, total)
+    }
+
+    /// The float type that a constant integer overwrites, if it overwrites floats.
+    fn constant_bits(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<Option<TypeId>, Refusal> {
+        let ty = self.s.func.ty(v);
+        let Type::Int(bits) = self.e.module.ctx.types[ty] else { return Ok(None) };
+        if self.s.func.as_const(v).is_none() {
+            return Ok(None);
+        }
+        let kind: Option<FloatKind> = match self.s.unit.facts.access_types.get(&i).map(|r| r.as_slice()) {
+            Some([run, ..]) => match run.ty {
+                ByteType::Float(kind) => Some(kind),
+                ByteType::Integer | ByteType::Pointer => return Ok(None),
+            },
+            Some([]) | None => {
+                let Some(class) = self.s.unit.memory.class_of[p] else { return Ok(None) };
+                if self.s.unit.memory.classes[class].floats.is_empty() {
+                    return Ok(None);
+                }
+                match self.s.unit.memory.uniform_float(class) {
+                    Some(kind) => Some(kind),
+                    // A flag or counter beside floats: narrower than any of them, it can't be one.
+                    None if bits < 16 => return Ok(None),
+                    None => return Err(Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i)),
+                }
+            }
+        };
+        let Some(kind) = kind.filter(|k| bits % k.bits() == 0) else { return Ok(None) };
+        let float = self.e.module.ctx.types.float(kind);
+        let lanes = bits / kind.bits();
+        Ok(Some(if lanes == 1 { float } else { self.e.module.ctx.types.vector(float, lanes) }))
+    }
+
+    /// Adjoints by the partial derivatives of a rule.
+    fn rule_adjoint(&mut self, rule: &Rule, args: &[ValueId], result: Option<ValueId>) -> Result<(), Refusal> {
+        let active = active_operands(&self.s, args);
+        let result_active = result.is_some_and(|r| self.s.is_active(r));
+        let live = |place: Place| match place {
+            Place::Return | Place::ReturnField(_) => result_active,
+            Place::Pointee(n) => args.get(n as usize).is_some_and(|p| self.s.has_shadow(*p)),
+        };
+        let needs = rule_needs(rule, &active, &live);
+        let lives: Vec<bool> = rule.outputs.iter().map(|o| live(o.place)).collect();
+        let ty = match args.iter().zip(&active).find(|(_, a)| **a) {
+            Some((v, _)) => self.s.func.ty(*v),
+            None => match rule.operands.iter().zip(args).find(|(o, _)| **o == enzyme_rules::Operand::Float) {
+                Some((_, v)) => self.s.func.ty(*v),
+                None => return Ok(()),
+            },
+        };
+        let mut operands = Vec::new();
+        for (n, a) in args.iter().enumerate() {
+            operands.push(if needs.arg(n) {
+                self.primal(*a)?
+            } else {
+                let t = self.s.func.ty(*a);
+                self.e.b().poison(t)
+            });
+        }
+        let whole = match result {
+            Some(r) if needs.results != 0 => Some(self.primal(r)?),
+            _ => None,
+        };
+        let adjoint = if result_active { result.map(|r| self.take_adjoint(r)).transpose()?.flatten() } else { None };
+        let mut results = Vec::new();
+        for o in rule.outputs {
+            let value = match (o.place, whole) {
+                (Place::Return, Some(w)) => w,
+                (Place::ReturnField(n), Some(w)) => self.e.b().extract_value(w, &[n]),
+                _ => self.e.b().poison(ty),
+            };
+            results.push(value);
+        }
+        let over = Operands { args: &operands, results: &results, ty };
+        let mut sums: Vec<Option<ValueId>> = vec![None; args.len()];
+        for (o, is_live) in rule.outputs.iter().zip(&lives) {
+            if !is_live {
+                continue;
+            }
+            let seed = match o.place {
+                Place::Return => adjoint,
+                Place::ReturnField(n) => adjoint.map(|a| self.e.b().extract_value(a, &[n])),
+                Place::Pointee(n) => {
+                    let at = self.shadow(args[n as usize])?;
+                    let old = self.e.b().load(ty, at, 0, MemClass::Shadow);
+                    let zero = self.e.b().zero(ty);
+                    self.e.b().store(zero, at, 0, MemClass::Shadow);
+                    Some(old)
+                }
+            };
+            let Some(seed) = seed else { continue };
+            for (n, partial) in o.partials.iter().enumerate() {
+                let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
+                let term = product(&mut self.e, seed, expr, &over);
+                sums[n] = Some(match sums[n] {
+                    Some(s) => self.e.sum(s, term),
+                    None => term,
+                });
+            }
+        }
+        for (a, sum) in args.iter().zip(sums) {
+            if let Some(s) = sum {
+                self.add_adjoint(*a, s)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adjoints of taking vectors and aggregates apart and putting them together.
+    fn parts_adjoint(&mut self, op: &Op, args: &[ValueId], r: ValueId) -> Result<(), Refusal> {
+        let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
+        match op {
+            Op::ExtractElement => {
+                let index = self.primal(args[1])?;
+                let ty = self.adjoint_type(args[0]);
+                let none = self.e.neutral(ty);
+                let spread = self.e.b().value(Op::InsertElement, smallvec![none, t, index], ty);
+                self.add_adjoint(args[0], spread)
+            }
+            Op::InsertElement => {
+                let index = self.primal(args[2])?;
+                let ty = self.e.ty(t);
+                let lane_ty = self.s.func.ty(args[1]);
+                let lane = self.e.b().value(Op::ExtractElement, smallvec![t, index], lane_ty);
+                self.add_adjoint(args[1], lane)?;
+                let none = self.e.neutral(lane_ty);
+                let rest = self.e.b().value(Op::InsertElement, smallvec![t, none, index], ty);
+                self.add_adjoint(args[0], rest)
+            }
+            Op::ShuffleVector(mask) => {
+                let ty = self.s.func.ty(args[0]);
+                let Type::Vector { elem, len, .. } = self.e.module.ctx.types[ty] else { return Ok(()) };
+                for (side, source) in args.iter().take(2).enumerate() {
+                    if !self.s.is_active(*source) {
+                        continue;
+                    }
+                    let mut lanes: Vec<Option<ValueId>> = vec![None; len as usize];
+                    for (n, m) in mask.iter().enumerate() {
+                        let Some(lane) = usize::try_from(*m).ok().and_then(|m| m.checked_sub(side * len as usize)) else { continue };
+                        if lane >= len as usize {
+                            continue;
+                        }
+                        let index = self.e.b().i64(n as u64);
+                        let x = self.e.b().value(Op::ExtractElement, smallvec![t, index], elem);
+                        lanes[lane] = Some(match lanes[lane] {
+                            Some(s) => self.e.sum(s, x),
+                            None => x,
+                        });
+                    }
+                    let mut whole = self.e.neutral(ty);
+                    for (n, x) in lanes.into_iter().enumerate() {
+                        if let Some(x) = x {
+                            let index = self.e.b().i64(n as u64);
+                            whole = self.e.b().value(Op::InsertElement, smallvec![whole, x, index], ty);
+                        }
+                    }
+                    self.add_adjoint(*source, whole)?;
+                }
+                Ok(())
+            }
+            Op::ExtractValue(path) => {
+                let ty = self.adjoint_type(args[0]);
+                let none = self.e.neutral(ty);
+                let spread = self.e.b().insert_value(none, t, path);
+                self.add_adjoint(args[0], spread)
+            }
+            Op::InsertValue(path) => {
+                let part = self.e.b().extract_value(t, path);
+                let part_ty = self.e.ty(part);
+                if self.s.is_active(args[1]) {
+                    self.add_adjoint(args[1], part)?;
+                }
+                let none = self.e.neutral(part_ty);
+                let rest = self.e.b().insert_value(t, none, path);
+                self.add_adjoint(args[0], rest)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn call_adjoint(&mut self, i: InstId) -> Result<(), Refusal> {
+        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        let result = self.s.func.insts[i].result;
+        match resolve(self.e.module, self.s.func, i) {
+            Callee::Math(math) => self.rule_adjoint(math.rule, &args, result),
+            Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => self.reverse_derivative_call(i),
+            Callee::Defined(_) | Callee::Unknown(_) => Ok(()),
+            Callee::Known(known) => match known.memory() {
+                MemoryEffect::Copy { dst, src, len, overlap } => self.copy_adjoint(i, args[dst], args[src], args[len], overlap),
+                MemoryEffect::Set { dst, len, .. } => self.fill_adjoint(i, args[dst], args[len]),
+                MemoryEffect::Alloc { .. } => self.free_allocation(i),
+                MemoryEffect::LifetimeStart { ptr } => self.clear_slot(args[ptr]),
+                MemoryEffect::Free { .. } | MemoryEffect::None | MemoryEffect::Unsupported(_) => Ok(()),
+            },
+        }
+    }
+
+    fn copy_adjoint(&mut self, i: InstId, dst: ValueId, src: ValueId, len: ValueId, overlap: bool) -> Result<(), Refusal> {
+        if !self.s.has_shadow(dst) {
+            return Ok(());
+        }
+        if !self.s.has_shadow(src) {
+            return self.fill_adjoint(i, dst, len);
+        }
+        let bytes = classify(self.e.module, &self.s, i, &[dst, src])?;
+        let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
+        match bytes {
+            Bytes::NoFloats(_) => Ok(()),
+            Bytes::Floats(kind) => {
+                let n = self.primal(len)?;
+                let n = self.e.to_i64(n);
+                let f = match overlap {
+                    true => crate::runtime::move_adjoint(self.e.module, kind),
+                    false => crate::runtime::copy_adjoint(self.e.module, kind),
+                };
+                self.e.call_func(f, &[to, from, n]);
+                Ok(())
+            }
+            Bytes::Runs(..) => self.each_run(i, len, &bytes, &mut |r, float, offset| {
+                let (d, s) = (r.e.b().byte_offset(to, offset), r.e.b().byte_offset(from, offset));
+                let x = r.e.b().load(float, d, 1, MemClass::Shadow);
+                let zero = r.e.b().zero(float);
+                r.e.b().store(zero, d, 1, MemClass::Shadow);
+                let y = r.e.b().load(float, s, 1, MemClass::Shadow);
+                let sum = r.e.sum(y, x);
+                r.e.b().store(sum, s, 1, MemClass::Shadow);
+            }),
+        }
+    }
+
+    /// Clears the adjoints of `len` bytes.
+    fn fill_adjoint(&mut self, i: InstId, dst: ValueId, len: ValueId) -> Result<(), Refusal> {
+        if !self.s.has_shadow(dst) {
+            return Ok(());
+        }
+        let bytes = classify(self.e.module, &self.s, i, &[dst])?;
+        let to = self.shadow(dst)?;
+        match bytes {
+            Bytes::NoFloats(_) => Ok(()),
+            Bytes::Floats(_) => {
+                let n = self.primal(len)?;
+                self.e.fill_zero(to, n);
+                Ok(())
+            }
+            Bytes::Runs(..) => self.each_run(i, len, &bytes, &mut |r, float, offset| {
+                let d = r.e.b().byte_offset(to, offset);
+                let zero = r.e.b().zero(float);
+                r.e.b().store(zero, d, 1, MemClass::Shadow);
+            }),
+        }
+    }
+
+    /// Calls `f` for every float of a copy of known, small length.
+    fn each_run(
+        &mut self,
+        i: InstId,
+        len: ValueId,
+        bytes: &Bytes,
+        f: &mut dyn FnMut(&mut Self, TypeId, ValueId),
+    ) -> Result<(), Refusal> {
+        let Bytes::Runs(runs, period) = bytes else { return Ok(()) };
+        let fixed = self.s.func.as_const(len).and_then(|c| self.e.module.ctx.consts.as_u64(c));
+        let Some(total) = fixed.filter(|t| *t <= 65536 && *period > 0) else {
+            return Err(Refusal::new(RefusalKind::UnknownType("a copy of many structures")).at(i));
+        };
+        let mut start = 0;
+        while start < total {
+            for run in runs {
+                let ByteType::Float(kind) = run.ty else { continue };
+                let float = self.e.module.ctx.types.float(kind);
+                let step = self.e.module.ctx.layout.float_size(&mut self.e.module.ctx.types, kind);
+                let mut at = start + run.offset;
+                let end = (start + run.offset + run.size).min(total);
+                while at + step <= end {
+                    let offset = self.e.b().i64(at);
+                    f(self, float, offset);
+                    at += step;
+                }
+            }
+            start += *period;
+        }
+        Ok(())
+    }
+
+    /// Frees an allocation, and its shadow, that the primal frees in the same turn.
+    fn free_allocation(&mut self, i: InstId) -> Result<(), Refusal> {
+        let Some(free) = self.plan.frees.at_reversal.get(&i).copied() else { return Ok(()) };
+        let Some(r) = self.s.func.insts[i].result else { return Ok(()) };
+        let call = self.s.func.insts[free].clone();
+        let mut pointers = vec![self.primal(r)?];
+        if self.s.has_shadow(r) {
+            pointers.push(self.shadow(r)?);
+        }
+        for p in pointers {
+            let mut values = Vec::new();
+            for a in &call.args {
+                values.push(if *a == r { p } else { self.primal(*a)? });
+            }
+            self.e.copy(&call, &values, MemClass::Unknown);
+        }
+        Ok(())
+    }
+
+    /// The shadow of a stack slot whose life begins here starts from zero in the turn before.
+    fn clear_slot(&mut self, p: ValueId) -> Result<(), Refusal> {
+        if !self.s.has_shadow(p) {
+            return Ok(());
+        }
+        let Some(slot) = self.s.func.def_inst(p) else { return Ok(()) };
+        let Op::Alloca { elem, .. } = self.s.func.insts[slot].op else { return Ok(()) };
+        let has_pointers = self.s.unit.memory.class_of[p].is_some_and(|c| self.s.unit.memory.classes[c].pointers);
+        if has_pointers {
+            return Ok(());
+        }
+        let size = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, elem).unwrap_or(0);
+        let at = self.shadow(p)?;
+        let bytes = self.e.b().i64(size);
+        self.e.fill_zero(at, bytes);
+        Ok(())
+    }
+}
+
+/// An access to shadow memory like one to primal memory: same alignment, neither volatile nor atomic.
+fn plain(access: Access) -> Access {
+    Access { align: access.align, ..Access::default() }
+}

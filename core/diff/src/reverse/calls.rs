@@ -1,0 +1,151 @@
+//! Calls of functions that have a derivative of their own: augmented in the forward sweep, gradient in the reverse.
+
+use std::collections::BTreeSet;
+
+use enzyme_analysis::{Callee, ClassId, Object, State as MemoryState, resolve};
+use enzyme_ir::{InstId, ValueId};
+
+use super::Reverse;
+use crate::keys::Key;
+use crate::refusal::{Refusal, RefusalKind};
+use crate::request::{DerivativeKey, Mode, Signature};
+
+impl Reverse<'_, '_> {
+    fn callee_key(&self, i: InstId, mode: Mode) -> Option<DerivativeKey> {
+        let context = self.s.activity.calls.get(&i)?.clone();
+        let Callee::Defined(func) = resolve(self.e.module, self.s.func, i) else { return None };
+        let kept = self.kept_by(i, &context);
+        Some(DerivativeKey { func, mode, context, kept })
+    }
+
+    /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which
+    /// LLVM says so, and not known to the caller of this function unless it says the same.
+    fn kept_by(&self, i: InstId, context: &enzyme_analysis::Context) -> BTreeSet<ClassId> {
+        let mut out = BTreeSet::new();
+        let Some(map) = self.s.unit.memory.calls.get(&i) else { return out };
+        let args = self.s.func.call_args(i);
+        for (theirs, ours) in map {
+            if context.classes.get(theirs) == Some(&MemoryState::Pinned) && self.is_constant_class(*ours) {
+                out.insert(*theirs);
+                continue;
+            }
+            let positions: Vec<usize> =
+                (0..args.len()).filter(|n| self.s.unit.memory.class_of[args[*n]] == Some(*ours)).collect();
+            let stable = !positions.is_empty()
+                && positions.iter().all(|n| self.s.unit.facts.stable_args.contains(&(i, *n as u32)));
+            let inner = self.s.unit.memory.classes.values().any(|c| c.deref == Some(*ours));
+            let global = self.s.unit.memory.classes[*ours].objects.iter().any(|o| matches!(o, Object::Global(_)));
+            let outlives = !self.s.is_split()
+                || !self.s.unit.outer_classes.contains(ours)
+                || self.s.key.kept.contains(ours);
+            if stable && !inner && !global && outlives {
+                out.insert(*theirs);
+            }
+        }
+        out
+    }
+
+    fn is_constant_class(&self, class: ClassId) -> bool {
+        let objects = &self.s.unit.memory.classes[class].objects;
+        !objects.is_empty()
+            && objects.iter().all(|o| matches!(o, Object::Global(g) if self.e.module.globals[*g].constant))
+    }
+
+    fn derivative(&mut self, i: InstId, mode: Mode) -> Result<(enzyme_ir::FuncId, Signature), Refusal> {
+        let lost = || Refusal::new(RefusalKind::Internal("a call lost its derivative".into())).at(i);
+        let key = self.callee_key(i, mode).ok_or_else(lost)?;
+        self.derivatives.get(self.e.module, &key).ok_or_else(lost)
+    }
+
+    /// The call in the forward sweep.
+    pub fn forward_derivative_call(&mut self, i: InstId, args: &[ValueId]) -> Result<(), Refusal> {
+        let (f, sig) = self.derivative(i, Mode::Augmented)?;
+        let mut values = vec![None; sig.params.len()];
+        for (n, a) in args.iter().enumerate().take(sig.primal.len()) {
+            values[sig.primal[n]] = Some(self.forward_value(*a));
+            if let Some(at) = sig.shadow[n] {
+                values[at] = Some(self.forward_shadow(*a)?);
+            }
+        }
+        let values: Vec<ValueId> = values.into_iter().flatten().collect();
+        if values.len() != sig.params.len() {
+            return Err(Refusal::new(RefusalKind::Operation("a call with too few arguments".into())).at(i));
+        }
+        let out = self.e.call_func(f, &values);
+        let result = self.s.func.insts[i].result;
+        if let (Some(r), Some(field)) = (result, sig.result_field) {
+            self.map[r] = Some(self.e.b().extract_value(out, &[field]));
+        }
+        if let (Some(r), Some(field)) = (result, sig.shadow_field) {
+            let shadow = self.e.b().extract_value(out, &[field]);
+            self.shadows.insert(r, shadow);
+        }
+        if let Some(field) = sig.tape_field {
+            let tape = self.e.b().extract_value(out, &[field]);
+            self.keep(Key::Tape(i), tape);
+        }
+        Ok(())
+    }
+
+    /// The call in the reverse sweep.
+    pub fn reverse_derivative_call(&mut self, i: InstId) -> Result<(), Refusal> {
+        let (f, sig) = self.derivative(i, Mode::Gradient)?;
+        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        let mut values = vec![None; sig.params.len()];
+        for (n, a) in args.iter().enumerate().take(sig.primal.len()) {
+            values[sig.primal[n]] = Some(self.primal(*a)?);
+            if let Some(at) = sig.shadow[n] {
+                let key = if self.s.has_shadow(*a) { Key::Shadow(*a) } else { Key::Primal(*a) };
+                values[at] = Some(self.lookup(key)?);
+            }
+        }
+        if let Some(at) = sig.seed {
+            let result = self.s.func.insts[i].result;
+            let ty = sig.params[at];
+            let adjoint = match result {
+                Some(r) if self.s.is_active(r) => self.take_adjoint(r)?,
+                _ => None,
+            };
+            values[at] = Some(match adjoint {
+                Some(v) => self.e.b().cast(enzyme_ir::CastOp::BitCast, v, ty),
+                None => self.e.neutral(ty),
+            });
+        }
+        if let Some(at) = sig.tape {
+            values[at] = Some(self.lookup(Key::Tape(i))?);
+        }
+        let values: Vec<ValueId> = values.into_iter().flatten().collect();
+        if values.len() != sig.params.len() {
+            return Err(Refusal::new(RefusalKind::Operation("a call with too few arguments".into())).at(i));
+        }
+        let out = self.e.call_func(f, &values);
+        for (n, a) in args.iter().enumerate().take(sig.adjoints.len()) {
+            if let Some(field) = sig.adjoints[n] {
+                let v = self.e.b().extract_value(out, &[field]);
+                self.add_adjoint(*a, v)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The return of the augmented primal.
+    pub fn return_tape(&mut self) -> Result<(), Refusal> {
+        if self.s.shape.exit.is_none() {
+            self.e.b().unreachable();
+            return Ok(());
+        }
+        let tape = self.save_tape()?;
+        let mut fields = vec![tape];
+        if let Some((value, shadow)) = self.returned {
+            if self.sig.result_field.is_some() {
+                fields.push(value);
+            }
+            if self.sig.shadow_field.is_some() {
+                fields.push(shadow.unwrap_or(value));
+            }
+        }
+        let out = self.e.tuple(self.sig.ret, &fields);
+        self.e.b().ret(out);
+        Ok(())
+    }
+}

@@ -1,0 +1,597 @@
+//! The forward sweep: the primal function again, with shadow pointers beside pointers, storing what is cached.
+
+use enzyme_analysis::callee::MemoryEffect;
+use enzyme_analysis::{Callee, resolve};
+use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClass, Op, TailKind, ValueDef, ValueId};
+
+use super::Reverse;
+use crate::copies::{Bytes, classify};
+use crate::keys::{Key, is_own_shadow};
+use crate::plan::Rows;
+use crate::refusal::{Refusal, RefusalKind};
+use crate::request::Mode;
+use crate::shape::Merge;
+
+impl Reverse<'_, '_> {
+    /// Writes the forward sweep from the block at hand; its return goes to `turn`.
+    pub fn forward_sweep(&mut self, turn: BlockId) -> Result<(), Refusal> {
+        for (i, p) in self.s.func.params.iter().enumerate() {
+            self.map[*p] = self.sig.primal.get(i).and_then(|n| self.e.func.params.get(*n)).copied();
+            if let Some(n) = self.sig.shadow[i] {
+                self.shadows.insert(*p, self.e.func.params[n]);
+            }
+        }
+        let i64 = self.e.module.ctx.types.int(64);
+        let loops: Vec<LoopId> = self.s.shape.loops.loops().map(|e| e.0).collect();
+        for l in loops {
+            let slot = self.e.slot(i64, None);
+            self.counters.insert(l, slot);
+        }
+        // `next` holds the number of the coming iteration.
+        let mut next = std::collections::BTreeMap::new();
+        for (l, _) in self.s.shape.loops.loops() {
+            next.insert(l, self.e.slot(i64, None));
+        }
+        let order: Vec<BlockId> = self.s.shape.cfg.rpo().to_vec();
+        for b in &order {
+            let name = self.s.func.blocks[*b].name.clone().unwrap_or_else(|| b.to_string());
+            let start = self.e.new_block(&name);
+            self.starts.insert(*b, start);
+        }
+        if let Some(entry) = order.first() {
+            let start = self.starts[entry];
+            self.e.b().br(start);
+        }
+        let mut phis: Vec<(InstId, ValueId, bool)> = Vec::new();
+        for b in &order {
+            self.e.block = self.starts[b];
+            self.block_head(*b, &mut phis, &next)?;
+            for i in &self.s.func.blocks[*b].insts {
+                let inst = &self.s.func.insts[*i];
+                self.e.loc = inst.loc;
+                if inst.op.is_terminator() {
+                    self.before_terminator(*b, &next);
+                    self.forward_terminator(*b, inst, turn)?;
+                } else if !matches!(inst.op, Op::Phi(_)) {
+                    self.forward_inst(*i)?;
+                }
+            }
+            self.ends.insert(*b, self.e.block);
+        }
+        self.fill_phis(&phis)
+    }
+
+    /// Phis, and what happens on entry of a block: counters, room in caches, records of the way taken.
+    fn block_head(
+        &mut self,
+        b: BlockId,
+        phis: &mut Vec<(InstId, ValueId, bool)>,
+        next: &std::collections::BTreeMap<LoopId, ValueId>,
+    ) -> Result<(), Refusal> {
+        let mut entered = None;
+        let i32 = self.e.module.ctx.types.int(32);
+        if self.plan.choice.cached.contains(&Key::Entered(b)) {
+            if let Some(Merge::Recorded(_)) = self.s.shape.merges.get(&b) {
+                entered = Some(self.e.b().phi(i32, &[]));
+            }
+        }
+        for i in &self.s.func.blocks[b].insts {
+            let inst = &self.s.func.insts[*i];
+            let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
+            let v = self.e.b().phi(inst.ty, &[]);
+            self.map[r] = Some(v);
+            phis.push((*i, v, false));
+            if self.s.has_shadow(r) {
+                let v = self.e.b().phi(inst.ty, &[]);
+                self.shadows.insert(r, v);
+                phis.push((*i, v, true));
+            }
+        }
+        let (i64, one) = (self.e.module.ctx.types.int(64), self.e.b().i64(1));
+        if let Some(l) = self.s.shape.loops.headed_by(b) {
+            if let (Some(n), Some(c)) = (next.get(&l).copied(), self.counters.get(&l).copied()) {
+                let now = self.e.b().load(i64, n, 0, MemClass::Unknown);
+                self.e.b().store(now, c, 0, MemClass::Unknown);
+                let then = self.e.b().add(now, one);
+                self.e.b().store(then, n, 0, MemClass::Unknown);
+                if self.plan.loops.get(&l).is_some_and(|c| c.rows == Rows::PerIteration) {
+                    self.ensure_rows(l, then);
+                }
+            }
+        }
+        // Dedicated exits: entering this block leaves these loops, the inner ones first.
+        let from = self.s.shape.cfg.reachable_preds(b).first().copied();
+        for l in from.map(|p| self.s.shape.left_between(p, b)).unwrap_or_default() {
+            let Some(counter) = self.counters.get(&l).copied() else { continue };
+            let iteration = self.e.b().load(i64, counter, 0, MemClass::Unknown);
+            self.keep(Key::Count(l), iteration);
+            if let Some(base) = self.state.bases.get(&l).copied() {
+                let old = self.e.b().load(i64, base, 0, MemClass::Unknown);
+                let ran = self.e.b().add(iteration, one);
+                let new = self.e.b().add(old, ran);
+                self.e.b().store(new, base, 0, MemClass::Unknown);
+            }
+        }
+        if let (Some(v), Some(Merge::Recorded(preds))) = (entered, self.s.shape.merges.get(&b)) {
+            self.keep(Key::Entered(b), v);
+            self.pending_entered.push((v, preds.clone()));
+        }
+        for i in &self.s.func.blocks[b].insts {
+            let inst = &self.s.func.insts[*i];
+            let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
+            self.keep_value(r);
+        }
+        Ok(())
+    }
+
+    fn keep_value(&mut self, r: ValueId) {
+        if let Some(v) = self.map[r] {
+            self.keep(Key::Primal(r), v);
+        }
+        if let Some(v) = self.shadows.get(&r).copied() {
+            self.keep(Key::Shadow(r), v);
+        }
+    }
+
+    fn before_terminator(&mut self, b: BlockId, next: &std::collections::BTreeMap<LoopId, ValueId>) {
+        let entered: Vec<LoopId> =
+            self.s.shape.loops.loops().filter(|(_, l)| l.preheader == Some(b)).map(|(id, _)| id).collect();
+        for l in entered {
+            let zero = self.e.b().i64(0);
+            if let Some(n) = next.get(&l).copied() {
+                self.e.b().store(zero, n, 0, MemClass::Unknown);
+            }
+            let exact: Vec<(LoopId, Vec<ValueId>)> = self
+                .plan
+                .loops
+                .iter()
+                .filter(|(_, c)| c.outermost == l)
+                .filter_map(|(id, c)| match &c.rows {
+                    Rows::Exact(counts) => Some((*id, counts.clone())),
+                    Rows::PerEntry(_) | Rows::PerIteration => None,
+                })
+                .collect();
+            for (id, counts) in exact {
+                self.allocate_exact(id, &counts);
+            }
+            if let Some(Rows::PerEntry(v)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {
+                let count = self.forward_value(v);
+                let count = self.e.to_i64(count);
+                let one = self.e.b().i64(1);
+                let rows = self.e.b().add(count, one);
+                self.ensure_rows(l, rows);
+            }
+        }
+    }
+
+    fn forward_terminator(&mut self, b: BlockId, inst: &Inst, turn: BlockId) -> Result<(), Refusal> {
+        match &inst.op {
+            Op::Ret => {
+                if let (Mode::Augmented, Some(v)) = (self.s.key.mode, inst.args.first()) {
+                    self.returned = Some((self.forward_value(*v), self.forward_shadow_if(*v)?));
+                }
+                self.e.b().br(turn);
+            }
+            op => {
+                let mut op = op.clone();
+                let starts = &self.starts;
+                let mut missing = false;
+                op.map_targets(&mut |t| match starts.get(&t) {
+                    Some(s) => *s,
+                    None => {
+                        missing = true;
+                        t
+                    }
+                });
+                if missing {
+                    return Err(Refusal::new(RefusalKind::Internal(format!("{b} branches to an unreachable block"))));
+                }
+                let args: Vec<ValueId> = inst.args.iter().map(|a| self.forward_value(*a)).collect();
+                let mut copy = inst.clone();
+                copy.op = op;
+                self.e.copy(&copy, &args, MemClass::Unknown);
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_phis(&mut self, phis: &[(InstId, ValueId, bool)]) -> Result<(), Refusal> {
+        for (i, phi, is_shadow) in phis {
+            let inst = &self.s.func.insts[*i];
+            let Op::Phi(blocks) = &inst.op else { continue };
+            let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
+            for (b, a) in blocks.iter().zip(&inst.args) {
+                let Some(end) = self.ends.get(b) else { continue };
+                from.push(*end);
+                let v = if *is_shadow { self.forward_shadow(*a)? } else { self.forward_value(*a) };
+                args.push(v);
+            }
+            if let Some(d) = self.e.func.def_inst(*phi) {
+                self.e.func.insts[d].op = Op::Phi(from);
+                self.e.func.insts[d].args = args;
+            }
+        }
+        let i32 = self.e.module.ctx.types.int(32);
+        for (phi, preds) in std::mem::take(&mut self.pending_entered) {
+            let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
+            for (n, p) in preds.iter().enumerate() {
+                let Some(end) = self.ends.get(p).copied() else { continue };
+                // A predecessor may have several edges here; a phi has an entry for each.
+                let edges = self.s.shape.cfg.succs(*p).iter().filter(|s| self.starts.get(s) == self.block_of_value(phi).as_ref()).count();
+                for _ in 0..edges.max(1) {
+                    from.push(end);
+                    args.push(self.e.b().int(i32, n as u64));
+                }
+            }
+            if let Some(d) = self.e.func.def_inst(phi) {
+                self.e.func.insts[d].op = Op::Phi(from);
+                self.e.func.insts[d].args = args;
+            }
+        }
+        Ok(())
+    }
+
+    fn block_of_value(&self, v: ValueId) -> Option<BlockId> {
+        let i = self.e.func.def_inst(v)?;
+        self.e.func.layout.iter().copied().find(|b| self.e.func.blocks[*b].insts.contains(&i))
+    }
+
+    /// The forward sweep's value of a primal value.
+    pub fn forward_value(&mut self, v: ValueId) -> ValueId {
+        match self.s.func.values[v].def {
+            ValueDef::Const(c) => self.e.func.constant(c, self.s.func.ty(v)),
+            ValueDef::Param(_) | ValueDef::Inst(_) => match self.map[v] {
+                Some(x) => x,
+                None => {
+                    let ty = self.s.func.ty(v);
+                    self.e.b().poison(ty)
+                }
+            },
+        }
+    }
+
+    fn forward_shadow_if(&mut self, v: ValueId) -> Result<Option<ValueId>, Refusal> {
+        if self.s.has_shadow(v) { self.forward_shadow(v).map(Some) } else { Ok(None) }
+    }
+
+    /// The forward sweep's shadow pointer of a primal value; the value itself where its memory has no shadow.
+    pub fn forward_shadow(&mut self, v: ValueId) -> Result<ValueId, Refusal> {
+        match self.s.func.values[v].def {
+            ValueDef::Const(_) => self.constant_shadow(v),
+            ValueDef::Param(_) | ValueDef::Inst(_) => match self.shadows.get(&v) {
+                Some(x) => Ok(*x),
+                None if !self.s.has_shadow(v) => Ok(self.forward_value(v)),
+                None => {
+                    let refusal = Refusal::new(RefusalKind::NoShadow("a pointer of unknown origin".into()));
+                    Err(Refusal { inst: self.s.func.def_inst(v), ..refusal })
+                }
+            },
+        }
+    }
+
+    /// The shadow of a constant: itself for null, the shadow of a global.
+    pub fn constant_shadow(&mut self, v: ValueId) -> Result<ValueId, Refusal> {
+        let Some(c) = self.s.func.as_const(v) else { return Ok(v) };
+        let ty = self.s.func.ty(v);
+        match self.e.module.ctx.consts[c].clone() {
+            Const::Global(g) if self.s.has_shadow(v) => {
+                let shadow = shadow_global(self.e.module, self.globals, g);
+                let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
+                Ok(self.e.func.constant(c, ty))
+            }
+            Const::Global(_) | Const::Func(_) => Ok(self.e.func.constant(c, ty)),
+            c0 if is_own_shadow(&c0) => Ok(self.e.func.constant(c, ty)),
+            _ => Err(Refusal::new(RefusalKind::NoShadow("a constant address expression".into()))),
+        }
+    }
+
+    /// Copies `inst` with forward operands.
+    pub fn copy_forward(&mut self, inst: &Inst) -> Option<ValueId> {
+        let args: Vec<ValueId> = inst.args.iter().map(|a| self.forward_value(*a)).collect();
+        let mut inst = inst.clone();
+        if let Op::Call(info) = &mut inst.op {
+            // What was in tail position is no longer.
+            **info = CallInfo { tail: TailKind::None, ..(**info).clone() };
+        }
+        let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Primal } else { MemClass::Unknown };
+        self.e.copy(&inst, &args, mem)
+    }
+
+    fn forward_inst(&mut self, i: InstId) -> Result<(), Refusal> {
+        let inst = self.s.func.insts[i].clone();
+        let result = inst.result;
+        match &inst.op {
+            Op::Alloca { elem, .. } => self.forward_slot(i, *elem)?,
+            Op::Call(_) => self.forward_call(i)?,
+            Op::Store(access) => {
+                self.copy_forward(&inst);
+                let (Some(v), Some(p)) = (inst.args.first(), inst.args.get(1)) else { return Ok(()) };
+                let ty = self.s.func.ty(*v);
+                let is_pointer = self.e.module.ctx.types.contains_pointer(ty) || self.s.has_shadow(*v);
+                if self.s.has_shadow(*p) && is_pointer {
+                    if self.e.module.ctx.types.contains_float(ty) {
+                        return Err(Refusal::new(RefusalKind::Operation("a store of pointers and floats at once".into())).at(i));
+                    }
+                    let shadow = self.forward_shadow(*v)?;
+                    let at = self.forward_shadow(*p)?;
+                    self.e.store_shadow(shadow, at, *access);
+                }
+            }
+            _ => {
+                let v = self.copy_forward(&inst);
+                if let Some(r) = result {
+                    self.map[r] = v;
+                    if self.s.has_shadow(r) {
+                        self.forward_pointer(i)?;
+                    }
+                }
+            }
+        }
+        if let Some(r) = result {
+            self.keep_value(r);
+        }
+        Ok(())
+    }
+
+    /// The shadow pointer of an instruction that computes a pointer.
+    fn forward_pointer(&mut self, i: InstId) -> Result<(), Refusal> {
+        let inst = self.s.func.insts[i].clone();
+        let Some(r) = inst.result else { return Ok(()) };
+        let mut args = Vec::new();
+        for (n, a) in inst.args.iter().enumerate() {
+            let index = matches!(inst.op, Op::Gep { .. }) && n > 0 || matches!(inst.op, Op::Select) && n == 0;
+            args.push(if index { self.forward_value(*a) } else { self.forward_shadow(*a)? });
+        }
+        match &inst.op {
+            Op::Gep { .. } | Op::Cast(_) | Op::Select | Op::Freeze | Op::ExtractValue(_) | Op::InsertValue(_) => {}
+            Op::Load(access) => {
+                let holds_pointer = self.e.module.ctx.types.contains_pointer(inst.ty);
+                if !holds_pointer && self.s.unit.carry[r].may() {
+                    return Ok(());
+                }
+                let v = self.e.load_shadow(inst.ty, args[0], *access);
+                self.shadows.insert(r, v);
+                return Ok(());
+            }
+            // Integers computed from addresses have no shadow that anyone reads.
+            Op::Binary(_) => {}
+            _ => return Ok(()),
+        }
+        let mut copy = inst.clone();
+        copy.origin = None;
+        if let Some(v) = self.e.copy(&copy, &args, MemClass::Unknown) {
+            self.shadows.insert(r, v);
+        }
+        Ok(())
+    }
+
+    fn forward_slot(&mut self, i: InstId, elem: enzyme_ir::TypeId) -> Result<(), Refusal> {
+        let inst = self.s.func.insts[i].clone();
+        let Some(r) = inst.result else { return Ok(()) };
+        let shadowed = self.s.has_shadow(r);
+        let size = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, elem);
+        let Some(size) = size else {
+            return Err(Refusal::new(RefusalKind::Operation("a stack slot of unknown size".into())).at(i));
+        };
+        let size = self.e.b().i64(size);
+        let count = inst.args.first().map(|n| self.forward_value(*n));
+        let bytes = match count {
+            Some(n) => {
+                let n = self.e.to_i64(n);
+                self.e.b().binary(enzyme_ir::BinOp::Mul, n, size)
+            }
+            None => size,
+        };
+        let fixed = self.s.is_static_slot(i);
+        let on_heap = self.s.is_split() && (!fixed || self.plan.choice.cached.contains(&Key::Primal(r)));
+        let primal = if on_heap {
+            let alloc = crate::runtime::alloc(self.e.module);
+            self.e.call_func(alloc, &[bytes])
+        } else if fixed {
+            self.entry_slot(&inst)
+        } else {
+            self.copy_forward(&inst).unwrap_or(bytes)
+        };
+        self.map[r] = Some(primal);
+        if on_heap && !fixed {
+            self.defer_free(primal, "free");
+        }
+        if !shadowed {
+            return Ok(());
+        }
+        let shadow = if self.s.is_split() {
+            let alloc = crate::runtime::alloc(self.e.module);
+            let p = self.e.call_func(alloc, &[bytes]);
+            if !fixed {
+                self.defer_free(p, "free");
+            }
+            p
+        } else if fixed {
+            let mut copy = inst.clone();
+            copy.origin = None;
+            self.entry_slot(&copy)
+        } else {
+            let mut copy = inst.clone();
+            copy.origin = None;
+            self.copy_forward(&copy).unwrap_or(bytes)
+        };
+        self.e.fill_zero(shadow, bytes);
+        self.shadows.insert(r, shadow);
+        Ok(())
+    }
+
+    /// A copy of a stack slot in the entry block.
+    fn entry_slot(&mut self, inst: &Inst) -> ValueId {
+        let block = std::mem::replace(&mut self.e.block, self.e.entry);
+        let v = self.copy_forward(inst);
+        self.e.block = block;
+        let ty = self.e.module.ctx.types.ptr();
+        match v {
+            Some(v) => v,
+            None => self.e.b().poison(ty),
+        }
+    }
+
+    /// Puts off freeing `p` by `release` to the end of the reverse sweep.
+    pub fn defer_free(&mut self, p: ValueId, release: &str) {
+        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        let Some(head) = self.state.deferred else { return };
+        let f = self.e.module.declare(release, void, &[ptr]);
+        let release = self.e.b().func_addr(f);
+        let defer = crate::runtime::defer(self.e.module);
+        self.e.call_func(defer, &[head, p, release]);
+    }
+
+    fn forward_call(&mut self, i: InstId) -> Result<(), Refusal> {
+        let inst = self.s.func.insts[i].clone();
+        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        let callee = resolve(self.e.module, self.s.func, i);
+        match callee {
+            Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => return self.forward_derivative_call(i, &args),
+            Callee::Known(known) => match known.memory() {
+                MemoryEffect::LifetimeStart { .. } => return Ok(()),
+                MemoryEffect::Free { ptr } => {
+                    if self.plan.frees.deferred.contains(&i) {
+                        let name = match release_of(&self.callee_name(i)) {
+                            Some(name) => name,
+                            None => return Err(Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i)),
+                        };
+                        if let Some(p) = args.get(ptr) {
+                            let primal = self.forward_value(*p);
+                            self.defer_free(primal, name);
+                            if self.s.has_shadow(*p) {
+                                let shadow = self.forward_shadow(*p)?;
+                                self.defer_free(shadow, name);
+                            }
+                        }
+                    }
+                    return Ok(());
+                }
+                MemoryEffect::Copy { dst, src, len, .. } => {
+                    self.copy_call(&inst);
+                    self.forward_copy(i, &args, dst, Some(src), len)?;
+                    return Ok(());
+                }
+                MemoryEffect::Alloc { size, count, zeroed } => {
+                    self.copy_call(&inst);
+                    let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
+                    let mut bytes = args.get(size).map(|a| self.forward_value(*a));
+                    if let (Some(a), Some(b)) = (bytes, count.and_then(|n| args.get(n))) {
+                        let b = self.forward_value(*b);
+                        bytes = Some(self.e.b().binary(enzyme_ir::BinOp::Mul, a, b));
+                    }
+                    let mut copy = inst.clone();
+                    copy.origin = None;
+                    let shadow = self.copy_forward(&copy);
+                    if let (Some(shadow), Some(bytes)) = (shadow, bytes) {
+                        if !zeroed {
+                            self.e.fill_zero(shadow, bytes);
+                        }
+                        self.shadows.insert(r, shadow);
+                    }
+                    return Ok(());
+                }
+                MemoryEffect::Set { .. } | MemoryEffect::None | MemoryEffect::Unsupported(_) => {
+                    if is_stack_marker(&self.callee_name(i)) {
+                        return Ok(());
+                    }
+                }
+            },
+            Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => {}
+        }
+        self.copy_call(&inst);
+        Ok(())
+    }
+
+    fn copy_call(&mut self, inst: &Inst) {
+        let v = self.copy_forward(inst);
+        if let Some(r) = inst.result {
+            self.map[r] = v;
+        }
+    }
+
+    /// Name of the directly called function.
+    pub fn callee_name(&self, i: InstId) -> String {
+        let target = self.e.module.direct_callee(self.s.func, i);
+        target.map(|f| self.e.module.funcs[f].name.clone()).unwrap_or_default()
+    }
+
+    /// Repeats on shadow memory the copying of pointers.
+    fn forward_copy(&mut self, i: InstId, args: &[ValueId], dst: usize, src: Option<usize>, len: usize) -> Result<(), Refusal> {
+        let (Some(d), Some(c), Some(n)) = (args.get(dst), src.and_then(|s| args.get(s)), args.get(len)) else {
+            return Ok(());
+        };
+        if let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) {
+            let shadow = self.forward_shadow(*d)?;
+            self.shadows.insert(r, shadow);
+        }
+        if !self.s.has_shadow(*d) {
+            return Ok(());
+        }
+        match classify(self.e.module, &self.s, i, &[*d, *c])? {
+            Bytes::Floats(_) | Bytes::NoFloats(false) => {}
+            Bytes::NoFloats(true) => {
+                let mut copy = self.s.func.insts[i].clone();
+                copy.origin = None;
+                let mut values: Vec<ValueId> = copy.args.iter().map(|a| self.forward_value(*a)).collect();
+                values[dst + 1] = self.forward_shadow(*d)?;
+                values[src.unwrap_or(0) + 1] = self.forward_shadow(*c)?;
+                self.e.copy(&copy, &values, MemClass::Unknown);
+            }
+            Bytes::Runs(runs, period) => {
+                let pointers: Vec<_> = runs.iter().filter(|r| r.ty == enzyme_ir::ByteType::Pointer).copied().collect();
+                if pointers.is_empty() {
+                    return Ok(());
+                }
+                let fixed = self.s.func.as_const(*n).and_then(|c| self.e.module.ctx.consts.as_u64(c));
+                let Some(total) = fixed.filter(|t| *t <= 4096) else {
+                    return Err(Refusal::new(RefusalKind::UnknownType("a copy of many structures with pointers")).at(i));
+                };
+                let (to, from) = (self.forward_shadow(*d)?, self.forward_shadow(*c)?);
+                let ptr = self.e.module.ctx.types.ptr();
+                let mut at = 0;
+                while at + period <= total && period > 0 {
+                    for run in &pointers {
+                        let offset = self.e.b().i64(at + run.offset);
+                        let source = self.e.b().byte_offset(from, offset);
+                        let v = self.e.b().load(ptr, source, 1, MemClass::Shadow);
+                        let target = self.e.b().byte_offset(to, offset);
+                        self.e.b().store(v, target, 1, MemClass::Shadow);
+                    }
+                    at += period;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The function by which memory that a deallocation function frees can be freed with a pointer alone.
+fn release_of(name: &str) -> Option<&'static str> {
+    match name {
+        "free" | "cfree" => Some("free"),
+        "_ZdlPv" | "_ZdlPvm" | "_ZdlPvRKSt9nothrow_t" => Some("_ZdlPv"),
+        "_ZdaPv" | "_ZdaPvm" | "_ZdaPvRKSt9nothrow_t" => Some("_ZdaPv"),
+        _ => None,
+    }
+}
+
+/// Intrinsics that shorten the life of stack memory: left out, since the reverse sweep needs it.
+fn is_stack_marker(name: &str) -> bool {
+    ["llvm.stacksave", "llvm.stackrestore", "llvm.lifetime."].iter().any(|p| name.starts_with(p))
+}
+
+/// The shadow of a global variable: made on first use, zero, internal.
+pub fn shadow_global(module: &mut enzyme_ir::Module, made: &mut super::ShadowGlobals, g: enzyme_ir::GlobalId) -> enzyme_ir::GlobalId {
+    if let Some(s) = made.get(&g) {
+        return *s;
+    }
+    let original = module.globals[g].clone();
+    let zero = module.ctx.zero(original.ty);
+    let name = format!("{}.enzyme.shadow", original.name);
+    let shadow = Global { name, init: Some(zero), constant: false, linkage: Linkage::Internal, ..original };
+    let id = module.globals.push(shadow);
+    made.insert(g, id);
+    id
+}

@@ -1,0 +1,156 @@
+//! Having a key in the reverse sweep: from where it is kept, or rebuilt from other keys.
+//!
+//! Within one block a key is had once (`memo`); LLVM's value numbering joins the rest. Long chains are rebuilt with an
+//! explicit stack.
+
+use enzyme_ir::{BinOp, Inst, MemClass, Op, Type, ValueDef, ValueId};
+
+use super::Reverse;
+use crate::keys::{Key, Source, derive};
+use crate::refusal::{Refusal, RefusalKind};
+use crate::request::Mode;
+
+impl Reverse<'_, '_> {
+    /// A primal value in the reverse sweep.
+    pub fn primal(&mut self, v: ValueId) -> Result<ValueId, Refusal> {
+        self.lookup(Key::Primal(v))
+    }
+
+    /// A shadow pointer in the reverse sweep.
+    pub fn shadow(&mut self, v: ValueId) -> Result<ValueId, Refusal> {
+        self.lookup(Key::Shadow(v))
+    }
+
+    /// Any key in the reverse sweep.
+    pub fn lookup(&mut self, key: Key) -> Result<ValueId, Refusal> {
+        let mut stack = vec![key];
+        while let Some(k) = stack.last().copied() {
+            if self.memo.contains_key(&k) {
+                stack.pop();
+                continue;
+            }
+            if let Some(v) = self.at_hand(k)? {
+                self.memo.insert(k, v);
+                stack.pop();
+                continue;
+            }
+            let Source::Rebuild(from, _) = derive(self.e.module, &self.s, k) else {
+                return Err(Refusal::new(RefusalKind::Internal(format!("{k:?} was not planned for"))));
+            };
+            let before = stack.len();
+            stack.extend(from.iter().filter(|d| !self.memo.contains_key(d)));
+            if stack.len() == before {
+                let v = self.rebuild(k)?;
+                self.memo.insert(k, v);
+                stack.pop();
+            }
+        }
+        self.memo.get(&key).copied().ok_or_else(|| Refusal::new(RefusalKind::Internal(format!("{key:?} was lost"))))
+    }
+
+    /// What needs no computation: constants, parameters, cached keys, stack slots of this function.
+    fn at_hand(&mut self, key: Key) -> Result<Option<ValueId>, Refusal> {
+        if self.plan.choice.cached.contains(&key) {
+            return Ok(self.recall(key));
+        }
+        let (Key::Primal(v) | Key::Shadow(v)) = key else { return Ok(None) };
+        let is_shadow = matches!(key, Key::Shadow(_));
+        Ok(match self.s.func.values[v].def {
+            ValueDef::Const(c) if !is_shadow => Some(self.e.func.constant(c, self.s.func.ty(v))),
+            ValueDef::Const(_) => Some(self.constant_shadow(v)?),
+            ValueDef::Param(i) => {
+                let i = i as usize;
+                let own = if is_shadow { self.sig.shadow.get(i).copied().flatten() } else { None };
+                let n = own.or_else(|| self.sig.primal.get(i).copied());
+                n.and_then(|n| self.e.func.params.get(n)).copied()
+            }
+            ValueDef::Inst(i) if self.s.key.mode == Mode::Combined && self.s.is_static_slot(i) => {
+                if is_shadow { self.shadows.get(&v).copied() } else { self.map[v] }
+            }
+            ValueDef::Inst(_) if is_shadow && !self.s.has_shadow(v) => Some(self.lookup(Key::Primal(v))?),
+            ValueDef::Inst(_) => None,
+        })
+    }
+
+    /// A key whose parts are all in `memo`.
+    fn rebuild(&mut self, key: Key) -> Result<ValueId, Refusal> {
+        let (Key::Primal(v) | Key::Shadow(v)) = key else {
+            return Err(Refusal::new(RefusalKind::Internal(format!("{key:?} can't be rebuilt"))));
+        };
+        let is_shadow = matches!(key, Key::Shadow(_));
+        if let Some(affine) = self.s.shape.affine.get(&v).copied() {
+            let start = self.part(affine.start, is_shadow);
+            let step = self.part(affine.step, false);
+            return Ok(self.induction(v, affine, start, step));
+        }
+        let Some(i) = self.s.func.def_inst(v) else {
+            return Err(Refusal::new(RefusalKind::Internal(format!("{key:?} has no definition"))));
+        };
+        let inst: Inst = self.s.func.insts[i].clone();
+        let mut args = Vec::new();
+        for (n, a) in inst.args.iter().enumerate() {
+            let index = matches!(inst.op, Op::Gep { .. }) && n > 0
+                || matches!(inst.op, Op::Select) && n == 0
+                || matches!(inst.op, Op::Call(_));
+            args.push(self.part(*a, is_shadow && !index));
+        }
+        let mut copy = inst;
+        let mem = match (&copy.op, is_shadow) {
+            (Op::Load(_), true) => MemClass::Shadow,
+            (Op::Load(_), false) => MemClass::Primal,
+            _ => MemClass::Unknown,
+        };
+        if is_shadow {
+            copy.origin = None;
+        }
+        if let Op::Call(info) = &mut copy.op {
+            info.tail = enzyme_ir::TailKind::None;
+        }
+        let ty = copy.ty;
+        match self.e.copy(&copy, &args, mem) {
+            Some(x) => Ok(x),
+            None => Ok(self.e.b().poison(ty)),
+        }
+    }
+
+    /// An operand that `memo` holds, or that is a constant.
+    fn part(&mut self, v: ValueId, is_shadow: bool) -> ValueId {
+        let key = if is_shadow && self.s.has_shadow(v) { Key::Shadow(v) } else { Key::Primal(v) };
+        if let Some(x) = self.memo.get(&key) {
+            return *x;
+        }
+        match self.s.func.values[v].def {
+            ValueDef::Const(c) => self.e.func.constant(c, self.s.func.ty(v)),
+            ValueDef::Param(_) | ValueDef::Inst(_) => {
+                let ty = self.s.func.ty(v);
+                self.e.b().poison(ty)
+            }
+        }
+    }
+
+    /// `start + iteration * step`.
+    fn induction(&mut self, phi: ValueId, affine: crate::shape::Affine, start: ValueId, step: ValueId) -> ValueId {
+        let i64 = self.e.module.ctx.types.int(64);
+        let Some(counter) = self.counters.get(&affine.in_loop).copied() else { return start };
+        let iteration = self.e.b().load(i64, counter, 0, MemClass::Unknown);
+        let step_ty = self.e.ty(step);
+        match (&self.s.func.insts[affine.next].op, &self.e.module.ctx.types[self.s.func.ty(phi)]) {
+            (Op::Gep { elem, .. }, _) => {
+                let elem = *elem;
+                // Indices are signed: widen the step before multiplying.
+                let wide = self.e.b().cast(enzyme_ir::CastOp::SExt, step, i64);
+                let index = self.e.b().binary(BinOp::Mul, iteration, wide);
+                let offset = Op::Gep { elem, flags: enzyme_ir::GepFlags::empty() };
+                let ptr = self.s.func.ty(phi);
+                self.e.b().value(offset, smallvec::smallvec![start, index], ptr)
+            }
+            (_, Type::Int(_)) => {
+                let n = self.e.to_int(iteration, step_ty);
+                let one = self.e.b().int(step_ty, 1);
+                let moved = if step == one { n } else { self.e.b().binary(BinOp::Mul, n, step) };
+                self.e.b().add(start, moved)
+            }
+            _ => start,
+        }
+    }
+}

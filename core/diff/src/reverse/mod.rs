@@ -1,0 +1,150 @@
+//! Synthesis of reverse derivatives: forward sweep with caches, reverse sweep with adjoints.
+//!
+//! Combined mode writes both sweeps into one function; split mode writes them into two, joined by a tape. What passes
+//! from one to the other is *state*: cells (values outside of loops), the rows of loop caches, and a list of memory to
+//! free. In both modes state lives in stack slots, which LLVM promotes; split mode copies them to the tape and back.
+//!
+//! ```text
+//!   primal:   entry -> header <-> body -> exit          forward sweep: the same, storing cached keys
+//!   reverse:  rev entry <- rev header <-> rev body <- rev exit    (edges turned round)
+//! ```
+//!
+//! The row of a loop's cache is numbered `base + iteration`, where `base` counts the iterations of all earlier entries of
+//! the loop: so inner bounds may depend on outer counters, and the number is affine in the iteration for LLVM to see.
+//!
+//! Invariants: synthesis decides nothing, the [`Plan`] does; every adjoint is read and cleared where its value is
+//! defined; no call of the primal function with side effects is repeated.
+
+mod backward;
+mod calls;
+mod control;
+mod forward;
+mod lookup;
+mod state;
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{BlockId, FastMath, Func, FuncId, GlobalId, Module, ValueId};
+
+use crate::emit::Emit;
+use crate::keys::{Key, Subject};
+use crate::plan::Plan;
+use crate::refusal::Refusal;
+use crate::request::{Derivatives, Mode, Signature};
+
+pub use forward::shadow_global;
+pub(crate) use state::State;
+
+/// Options of synthesis.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Flags of adjoint and tangent arithmetic, beside those of the primal operation.
+    pub fast: FastMath,
+}
+
+/// Shadows of global variables, made on demand.
+pub type ShadowGlobals = BTreeMap<GlobalId, GlobalId>;
+
+pub(crate) struct Reverse<'a, 'm> {
+    pub e: Emit<'m>,
+    pub s: Subject<'a>,
+    pub plan: &'a Plan,
+    pub sig: Signature,
+    pub derivatives: &'a mut dyn Derivatives,
+    pub globals: &'a mut ShadowGlobals,
+    pub options: Options,
+    /// Value of the forward sweep for each primal value.
+    pub map: SecondaryMap<ValueId, Option<ValueId>>,
+    /// Shadow pointer of the forward sweep for each primal value.
+    pub shadows: BTreeMap<ValueId, ValueId>,
+    /// First and last block of the forward sweep for each primal block.
+    pub starts: BTreeMap<BlockId, BlockId>,
+    pub ends: BTreeMap<BlockId, BlockId>,
+    pub state: State,
+    /// Block of the reverse sweep for each primal block.
+    pub reversed: BTreeMap<BlockId, BlockId>,
+    /// Iteration at hand of each loop in the reverse sweep.
+    pub counters: BTreeMap<LoopId, ValueId>,
+    /// Adjoint slots.
+    pub adjoints: BTreeMap<ValueId, ValueId>,
+    /// Keys already had in the block at hand.
+    pub memo: BTreeMap<Key, ValueId>,
+    /// Phis that record the predecessor, and the predecessors in order.
+    pub pending_entered: Vec<(ValueId, Vec<BlockId>)>,
+    /// The primal result and its shadow, in augmented mode.
+    pub returned: Option<(ValueId, Option<ValueId>)>,
+}
+
+/// Writes the derivative `name` of `s` in a reverse mode.
+#[expect(clippy::too_many_arguments, reason = "the inputs of the one synthesis step")]
+pub fn synthesise(
+    module: &mut Module,
+    id: FuncId,
+    s: Subject<'_>,
+    plan: &Plan,
+    sig: Signature,
+    derivatives: &mut dyn Derivatives,
+    globals: &mut ShadowGlobals,
+    options: Options,
+) -> Result<Func, Refusal> {
+    let declared = &module.funcs[id];
+    let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
+    func.linkage = enzyme_ir::Linkage::Internal;
+    for (i, (primal, shadow)) in sig.primal.iter().zip(&sig.shadow).enumerate() {
+        if let Some(attrs) = s.func.param_attrs.get(i) {
+            // A copy made by the caller of the primal is an ordinary pointer here.
+            let kept = enzyme_ir::ParamAttrs { byval: None, sret: None, readonly: false, writeonly: false, ..*attrs };
+            func.param_attrs[*primal] = kept;
+            if let Some(n) = shadow {
+                func.param_attrs[*n] = kept;
+            }
+        }
+    }
+    let mut r = Reverse {
+        e: Emit::new(module, func),
+        s,
+        plan,
+        sig,
+        derivatives,
+        globals,
+        options,
+        map: SecondaryMap::new(),
+        shadows: BTreeMap::new(),
+        starts: BTreeMap::new(),
+        ends: BTreeMap::new(),
+        state: State::default(),
+        reversed: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        adjoints: BTreeMap::new(),
+        memo: BTreeMap::new(),
+        pending_entered: Vec::new(),
+        returned: None,
+    };
+    r.make_state();
+    let start = r.e.new_block("start");
+    r.e.block = start;
+    match s.key.mode {
+        Mode::Combined => {
+            let turn = r.e.new_block("turn");
+            r.forward_sweep(turn)?;
+            r.e.block = turn;
+            r.reverse_sweep()?;
+        }
+        Mode::Augmented => {
+            let turn = r.e.new_block("turn");
+            r.forward_sweep(turn)?;
+            r.e.block = turn;
+            r.return_tape()?;
+        }
+        Mode::Gradient => {
+            r.load_tape();
+            r.reverse_sweep()?;
+        }
+        Mode::Forward => {
+            return Err(Refusal::new(crate::refusal::RefusalKind::Internal("forward mode in reverse synthesis".into())));
+        }
+    }
+    Ok(r.e.finish(start))
+}

@@ -1,0 +1,303 @@
+//! State: what passes from the forward sweep to the reverse sweep.
+
+use std::collections::BTreeMap;
+
+use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{IntPred, MemClass, Type, TypeId, ValueId};
+
+use super::Reverse;
+use crate::keys::Key;
+use crate::plan::Rows;
+use crate::refusal::Refusal;
+
+/// Slots of the cache of one loop.
+#[derive(Clone, Debug)]
+pub(crate) struct CacheSlots {
+    /// Pointer to the rows.
+    pub buffer: ValueId,
+    /// Number of rows allocated.
+    pub rows: ValueId,
+    /// Byte size of each column.
+    pub sizes: Vec<u64>,
+    /// Bytes of a row before each column.
+    pub before: Vec<u64>,
+    /// Bytes of a row.
+    pub row: u64,
+    /// Type in which each column is stored.
+    pub types: Vec<TypeId>,
+}
+
+/// All slots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct State {
+    /// Values outside of loops.
+    pub cells: BTreeMap<Key, (ValueId, TypeId)>,
+    /// Caches of loops.
+    pub caches: BTreeMap<LoopId, CacheSlots>,
+    /// Rows used by earlier entries of a nested loop.
+    pub bases: BTreeMap<LoopId, ValueId>,
+    /// Head of the list of memory to free at the end.
+    pub deferred: Option<ValueId>,
+    /// Everything above in order, with types: the content of the tape.
+    pub all: Vec<(ValueId, TypeId)>,
+}
+
+impl Reverse<'_, '_> {
+    /// Type of the value that `key` stands for.
+    pub fn key_type(&mut self, key: Key) -> TypeId {
+        match key {
+            Key::Primal(v) | Key::Shadow(v) => self.s.func.ty(v),
+            Key::Entered(_) => self.e.module.ctx.types.int(32),
+            Key::Count(_) => self.e.module.ctx.types.int(64),
+            Key::Tape(_) => self.e.module.ctx.types.ptr(),
+        }
+    }
+
+    /// Type in which a cache stores values of `ty`: bits one to a byte.
+    fn stored_type(&mut self, ty: TypeId) -> TypeId {
+        match self.e.module.ctx.types[ty] {
+            Type::Int(1) => self.e.module.ctx.types.int(8),
+            _ => ty,
+        }
+    }
+
+    /// Creates all slots.
+    pub fn make_state(&mut self) {
+        let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
+        let mut state = State::default();
+        for key in &self.plan.cells {
+            let ty = self.key_type(*key);
+            let slot = self.e.slot(ty, None);
+            state.cells.insert(*key, (slot, ty));
+            state.all.push((slot, ty));
+        }
+        for (l, cache) in &self.plan.loops {
+            let null = self.e.at_entry().zero(ptr);
+            let none = self.e.at_entry().i64(0);
+            let buffer = self.e.slot(ptr, Some(null));
+            let rows = self.e.slot(i64, Some(none));
+            let types: Vec<TypeId> = cache
+                .keys
+                .iter()
+                .map(|k| {
+                    let ty = self.key_type(*k);
+                    self.stored_type(ty)
+                })
+                .collect();
+            let layout = &self.e.module.ctx.layout;
+            let sizes: Vec<u64> = types.iter().map(|t| layout.size_of(&self.e.module.ctx.types, *t).unwrap_or(64)).collect();
+            // Wide columns first keep every column aligned.
+            let mut order: Vec<usize> = (0..sizes.len()).collect();
+            order.sort_by_key(|n| (std::cmp::Reverse(alignment(sizes[*n])), *n));
+            let mut before = vec![0; sizes.len()];
+            let mut row = 0;
+            for n in order {
+                before[n] = row;
+                row += sizes[n];
+            }
+            let row = row.next_multiple_of(8);
+            state.caches.insert(*l, CacheSlots { buffer, rows, sizes, before, row, types });
+            state.all.extend([(buffer, ptr), (rows, i64)]);
+            if self.s.scope(Key::Count(*l)).is_some() {
+                let base = self.e.slot(i64, Some(none));
+                state.bases.insert(*l, base);
+                state.all.push((base, i64));
+            }
+        }
+        let defers = !self.plan.frees.deferred.is_empty() || (self.s.is_split() && self.has_dynamic_slots());
+        if defers {
+            let null = self.e.at_entry().zero(ptr);
+            let head = self.e.slot(ptr, Some(null));
+            state.deferred = Some(head);
+            state.all.push((head, ptr));
+        }
+        self.state = state;
+    }
+
+    fn has_dynamic_slots(&self) -> bool {
+        let func = self.s.func;
+        func.placed().any(|(_, i)| matches!(func.insts[i].op, enzyme_ir::Op::Alloca { .. }) && !self.s.is_static_slot(i))
+    }
+
+    /// Stores the value of `key` in the forward sweep, if it is cached; `index` is the iteration of its scope.
+    pub fn keep(&mut self, key: Key, value: ValueId) {
+        if !self.plan.choice.cached.contains(&key) {
+            return;
+        }
+        if let Some((slot, _)) = self.state.cells.get(&key).copied() {
+            self.e.b().store(value, slot, 0, MemClass::Unknown);
+            return;
+        }
+        let Some((l, column)) = self.plan.row_of(&self.s, key) else { return };
+        let index = self.row_index(l);
+        if let Some((address, ty, align)) = self.column_address(l, column, index) {
+            let value = self.widen(value, ty);
+            self.e.b().store(value, address, align, MemClass::Tape);
+        }
+    }
+
+    /// Reads `key` from where it was kept.
+    pub fn recall(&mut self, key: Key) -> Option<ValueId> {
+        if let Some((slot, ty)) = self.state.cells.get(&key).copied() {
+            return Some(self.e.b().load(ty, slot, 0, MemClass::Unknown));
+        }
+        let (l, column) = self.plan.row_of(&self.s, key)?;
+        let index = self.row_index(l);
+        let (address, ty, align) = self.column_address(l, column, index)?;
+        let v = self.e.b().load(ty, address, align, MemClass::Tape);
+        let wanted = self.key_type(key);
+        Some(if ty == wanted { v } else { self.e.to_int(v, wanted) })
+    }
+
+    fn widen(&mut self, value: ValueId, ty: TypeId) -> ValueId {
+        if self.e.ty(value) == ty { value } else { self.e.to_int(value, ty) }
+    }
+
+    /// Number of the row at hand: iteration plus the rows of earlier entries.
+    fn row_index(&mut self, l: LoopId) -> ValueId {
+        let i64 = self.e.module.ctx.types.int(64);
+        let Some(counter) = self.counters.get(&l).copied() else { return self.e.b().i64(0) };
+        let iteration = self.e.b().load(i64, counter, 0, MemClass::Unknown);
+        match self.state.bases.get(&l).copied() {
+            Some(base) => {
+                let base = self.e.b().load(i64, base, 0, MemClass::Unknown);
+                self.e.b().add(base, iteration)
+            }
+            None => iteration,
+        }
+    }
+
+    fn column_address(&mut self, l: LoopId, column: usize, index: ValueId) -> Option<(ValueId, TypeId, u32)> {
+        let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
+        let slots = self.state.caches.get(&l)?.clone();
+        let exact = matches!(self.plan.loops.get(&l)?.rows, Rows::Exact(_));
+        let ty = *slots.types.get(column)?;
+        let (size, before) = (*slots.sizes.get(column)?, *slots.before.get(column)?);
+        let buffer = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
+        let address = if exact {
+            let rows = self.e.b().load(i64, slots.rows, 0, MemClass::Unknown);
+            let before = self.e.b().i64(before);
+            let offset = if self.e.b().is_zero(before) { before } else { self.e.b().binary(enzyme_ir::BinOp::Mul, rows, before) };
+            let start = self.e.b().byte_offset(buffer, offset);
+            self.e.b().gep(ty, start, &[index])
+        } else {
+            let row = self.e.b().i64(slots.row);
+            let offset = self.e.b().binary(enzyme_ir::BinOp::Mul, index, row);
+            let start = self.e.b().byte_offset(buffer, offset);
+            let before = self.e.b().i64(before);
+            self.e.b().byte_offset(start, before)
+        };
+        Some((address, ty, alignment(size)))
+    }
+
+    /// Allocates the rows of `l` before its outermost loop.
+    pub fn allocate_exact(&mut self, l: LoopId, counts: &[ValueId]) {
+        let Some(slots) = self.state.caches.get(&l).cloned() else { return };
+        let times = crate::runtime::times(self.e.module);
+        let one = self.e.b().i64(1);
+        let mut rows = one;
+        for (n, c) in counts.iter().enumerate() {
+            let count = self.forward_value(*c);
+            let count = self.e.to_i64(count);
+            let iterations = self.e.b().add(count, one);
+            rows = if n == 0 { iterations } else { self.e.call_func(times, &[rows, iterations]) };
+        }
+        let row = self.e.b().i64(slots.row);
+        let bytes = self.e.call_func(times, &[rows, row]);
+        let alloc = crate::runtime::alloc(self.e.module);
+        let buffer = self.e.call_func(alloc, &[bytes]);
+        self.e.b().store(buffer, slots.buffer, 0, MemClass::Unknown);
+        self.e.b().store(rows, slots.rows, 0, MemClass::Unknown);
+    }
+
+    /// Makes room for `more` further rows of `l` after those of earlier entries.
+    pub fn ensure_rows(&mut self, l: LoopId, more: ValueId) {
+        let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
+        let Some(slots) = self.state.caches.get(&l).cloned() else { return };
+        let needed = match self.state.bases.get(&l).copied() {
+            Some(base) => {
+                let base = self.e.b().load(i64, base, 0, MemClass::Unknown);
+                self.e.b().add(base, more)
+            }
+            None => more,
+        };
+        let rows = self.e.b().load(i64, slots.rows, 0, MemClass::Unknown);
+        let short = self.e.b().icmp(IntPred::Ugt, needed, rows);
+        let (grow, ready) = (self.e.new_block("grow"), self.e.new_block("ready"));
+        self.e.b().cond_br(short, grow, ready);
+        self.e.block = grow;
+        let two = self.e.b().i64(2);
+        let double = self.e.b().binary(enzyme_ir::BinOp::Mul, rows, two);
+        let enough = self.e.b().icmp(IntPred::Uge, double, needed);
+        let new_rows = self.e.choose(enough, double, needed);
+        let times = crate::runtime::times(self.e.module);
+        let row = self.e.b().i64(slots.row);
+        let bytes = self.e.call_func(times, &[new_rows, row]);
+        let old = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
+        let f = crate::runtime::grow(self.e.module);
+        let buffer = self.e.call_func(f, &[old, bytes]);
+        self.e.b().store(buffer, slots.buffer, 0, MemClass::Unknown);
+        self.e.b().store(new_rows, slots.rows, 0, MemClass::Unknown);
+        self.e.go(ready);
+    }
+
+    /// Frees the rows of the caches whose outermost loop is `l`.
+    pub fn free_rows(&mut self, l: LoopId) {
+        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        let of: Vec<LoopId> = self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, _)| *id).collect();
+        for id in of {
+            if let Some(slots) = self.state.caches.get(&id).cloned() {
+                let buffer = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
+                self.e.call("free", void, &[buffer]);
+            }
+        }
+    }
+
+    fn tape_type(&mut self) -> Option<TypeId> {
+        if self.state.all.is_empty() {
+            return None;
+        }
+        let fields = self.state.all.iter().map(|e| e.1).collect();
+        Some(self.e.module.ctx.types.tuple(fields))
+    }
+
+    fn tape_field(&mut self, tape_ty: TypeId, tape: ValueId, n: usize) -> ValueId {
+        let i32 = self.e.module.ctx.types.int(32);
+        let (zero, field) = (self.e.b().int(i32, 0), self.e.b().int(i32, n as u64));
+        self.e.b().gep(tape_ty, tape, &[zero, field])
+    }
+
+    /// The tape: all state, in memory of its own; null if there is none.
+    pub fn save_tape(&mut self) -> Result<ValueId, Refusal> {
+        let ptr = self.e.module.ctx.types.ptr();
+        let Some(ty) = self.tape_type() else { return Ok(self.e.b().zero(ptr)) };
+        let bytes = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, ty).unwrap_or(0);
+        let alloc = crate::runtime::alloc(self.e.module);
+        let bytes = self.e.b().i64(bytes);
+        let tape = self.e.call_func(alloc, &[bytes]);
+        for (n, (slot, field_ty)) in self.state.all.clone().into_iter().enumerate() {
+            let v = self.e.b().load(field_ty, slot, 0, MemClass::Unknown);
+            let at = self.tape_field(ty, tape, n);
+            self.e.b().store(v, at, 0, MemClass::Tape);
+        }
+        Ok(tape)
+    }
+
+    /// Copies the tape into the slots and frees it.
+    pub fn load_tape(&mut self) {
+        let Some(ty) = self.tape_type() else { return };
+        let Some(tape) = self.sig.tape.and_then(|n| self.e.func.params.get(n)).copied() else { return };
+        for (n, (slot, field_ty)) in self.state.all.clone().into_iter().enumerate() {
+            let at = self.tape_field(ty, tape, n);
+            let v = self.e.b().load(field_ty, at, 0, MemClass::Tape);
+            self.e.b().store(v, slot, 0, MemClass::Unknown);
+        }
+        let void = self.e.module.ctx.types.void();
+        self.e.call("free", void, &[tape]);
+    }
+}
+
+/// The alignment that a column of elements of this size can have.
+fn alignment(size: u64) -> u32 {
+    1 << size.trailing_zeros().min(3)
+}

@@ -1,0 +1,244 @@
+//! Small functions that derivatives call, written as IR into the module on first use.
+//!
+//! All are internal and named `enzyme.rt.*`. Memory that can't be had is reported on standard error and ends the
+//! program with `abort`: a derivative has no other way to say it.
+
+use enzyme_ir::{BinOp, BlockId, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op, TypeId, ValueId};
+use smallvec::smallvec;
+
+use crate::emit::Emit;
+
+/// Types that the helpers use.
+struct Common {
+    void: TypeId,
+    ptr: TypeId,
+    i64: TypeId,
+}
+
+fn common(module: &mut Module) -> Common {
+    let types = &mut module.ctx.types;
+    Common { void: types.void(), ptr: types.ptr(), i64: types.int(64) }
+}
+
+fn define(module: &mut Module, name: &str, ret: TypeId, params: &[TypeId], body: impl FnOnce(&mut Emit<'_>, &[ValueId])) -> FuncId {
+    if let Some(f) = module.find_func(name).filter(|f| !module.funcs[*f].is_declaration()) {
+        return f;
+    }
+    let id = module.declare(name, ret, params);
+    let sig = module.funcs[id].sig;
+    let mut func = Func::new(name, sig, params);
+    func.linkage = Linkage::Internal;
+    func.attrs.nounwind = true;
+    let values = func.params.clone();
+    let mut emit = Emit::new(module, func);
+    let start = emit.new_block("start");
+    emit.block = start;
+    body(&mut emit, &values);
+    let func = emit.finish(start);
+    module.funcs[id] = func;
+    id
+}
+
+/// A constant C string.
+fn text(module: &mut Module, name: &str, value: &str) -> Const {
+    let i8 = module.ctx.types.int(8);
+    let mut bytes = value.as_bytes().to_vec();
+    bytes.push(0);
+    let ty = module.ctx.types.array(i8, bytes.len() as u64);
+    let init = module.ctx.consts.intern(Const::Data { ty, bytes });
+    let g = module.find_global(name).unwrap_or_else(|| {
+        module.globals.push(Global {
+            name: name.to_owned(),
+            ty,
+            init: Some(init),
+            constant: true,
+            linkage: Linkage::Internal,
+            align: 1,
+            thread_local: false,
+            space: 0,
+        })
+    });
+    Const::Global(g)
+}
+
+/// Ends the block: `p` is returned unless it is null and `bytes` is not zero.
+fn return_or_abort(e: &mut Emit<'_>, p: ValueId, bytes: ValueId) {
+    let c = common(e.module);
+    let null = e.b().zero(c.ptr);
+    let zero = e.b().i64(0);
+    let is_null = e.b().icmp(IntPred::Eq, p, null);
+    let wanted = e.b().icmp(IntPred::Ne, bytes, zero);
+    let failed = e.b().binary(BinOp::And, is_null, wanted);
+    let (bad, good) = (e.new_block("failed"), e.new_block("done"));
+    e.b().cond_br(failed, bad, good);
+    e.block = bad;
+    let message = text(e.module, "enzyme.rt.oom", "enzyme: out of memory for the tape of a derivative");
+    let message = e.module.ctx.consts.intern(message);
+    let message = e.func.constant(message, c.ptr);
+    e.call("perror", c.void, &[message]);
+    let abort = e.module.declare("abort", c.void, &[]);
+    e.call_func(abort, &[]);
+    e.b().unreachable();
+    e.block = good;
+    e.b().ret(Some(p));
+}
+
+/// `ptr enzyme.rt.alloc(i64 bytes)`: `malloc` that does not fail.
+pub fn alloc(module: &mut Module) -> FuncId {
+    let c = common(module);
+    define(module, "enzyme.rt.alloc", c.ptr, &[c.i64], |e, args| {
+        let p = e.call("malloc", c.ptr, &[args[0]]);
+        return_or_abort(e, p, args[0]);
+    })
+}
+
+/// `ptr enzyme.rt.grow(ptr old, i64 bytes)`: `realloc` that does not fail.
+pub fn grow(module: &mut Module) -> FuncId {
+    let c = common(module);
+    define(module, "enzyme.rt.grow", c.ptr, &[c.ptr, c.i64], |e, args| {
+        let p = e.call("realloc", c.ptr, &[args[0], args[1]]);
+        return_or_abort(e, p, args[1]);
+    })
+}
+
+/// `i64 enzyme.rt.times(i64, i64)`: the product, or the largest number if it overflows (which no allocation can have).
+pub fn times(module: &mut Module) -> FuncId {
+    let c = common(module);
+    let i1 = module.ctx.types.int(1);
+    let pair = module.ctx.types.tuple(vec![c.i64, i1]);
+    define(module, "enzyme.rt.times", c.i64, &[c.i64, c.i64], |e, args| {
+        let r = e.call("llvm.umul.with.overflow.i64", pair, &[args[0], args[1]]);
+        let (product, over) = (e.b().extract_value(r, &[0]), e.b().extract_value(r, &[1]));
+        let most = e.b().i64(u64::MAX);
+        let out = e.choose(over, most, product);
+        e.b().ret(Some(out));
+    })
+}
+
+/// `void enzyme.rt.add.KIND(ptr dst, ptr src, i64 bytes)`: adjoint of copying floats that do not overlap:
+/// `src[k] += dst[k]; dst[k] = 0`. `dst == src` is allowed and does nothing.
+pub fn copy_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
+    let c = common(module);
+    let float = module.ctx.types.float(kind);
+    let size = module.ctx.layout.float_size(&mut module.ctx.types, kind);
+    let name = format!("enzyme.rt.add.{}", kind.name());
+    define(module, &name, c.void, &[c.ptr, c.ptr, c.i64], |e, args| {
+        let same = e.b().icmp(IntPred::Eq, args[0], args[1]);
+        let (work, done) = (e.new_block("work"), e.new_block("done"));
+        e.b().cond_br(same, done, work);
+        e.block = work;
+        let width = e.b().i64(size);
+        let count = e.b().binary(BinOp::UDiv, args[2], width);
+        for_each(e, count, done, |e, index| {
+            let (d, s) = (e.b().gep(float, args[0], &[index]), e.b().gep(float, args[1], &[index]));
+            let x = e.b().load(float, d, 1, MemClass::Shadow);
+            let y = e.b().load(float, s, 1, MemClass::Shadow);
+            let sum = e.b().binary(BinOp::FAdd, y, x);
+            let zero = e.b().zero(float);
+            e.b().store(zero, d, 1, MemClass::Shadow);
+            e.b().store(sum, s, 1, MemClass::Shadow);
+        });
+        e.block = done;
+        e.b().ret(None);
+    })
+}
+
+/// `void enzyme.rt.move.KIND(ptr dst, ptr src, i64 bytes)`: adjoint of moving floats between regions that may overlap:
+/// the adjoints of `dst` are taken out, then added to `src`.
+pub fn move_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
+    let c = common(module);
+    let i1 = module.ctx.types.int(1);
+    let alloc = alloc(module);
+    let add = copy_adjoint(module, kind);
+    let name = format!("enzyme.rt.move.{}", kind.name());
+    define(module, &name, c.void, &[c.ptr, c.ptr, c.i64], |e, args| {
+        let held = e.call_func(alloc, &[args[2]]);
+        let copy = e.module.declare("llvm.memcpy.p0.p0.i64", c.void, &[c.ptr, c.ptr, c.i64, i1]);
+        let no = e.b().zero(i1);
+        e.call_func(copy, &[held, args[0], args[2], no]);
+        e.fill_zero(args[0], args[2]);
+        e.call_func(add, &[held, args[1], args[2]]);
+        e.call("free", c.void, &[held]);
+        e.b().ret(None);
+    })
+}
+
+/// Runs `body` with `0 .. count`, then goes to `done`.
+fn for_each(e: &mut Emit<'_>, count: ValueId, done: BlockId, body: impl FnOnce(&mut Emit<'_>, ValueId)) {
+    let i64 = e.ty(count);
+    let (zero, one) = (e.b().i64(0), e.b().i64(1));
+    let before = e.block;
+    let (head, inner) = (e.new_block("head"), e.new_block("body"));
+    e.go(head);
+    let index = e.b().phi(i64, &[(before, zero)]);
+    let more = e.b().icmp(IntPred::Ult, index, count);
+    e.b().cond_br(more, inner, done);
+    e.block = inner;
+    body(e, index);
+    let next = e.b().add(index, one);
+    let end = e.block;
+    e.b().br(head);
+    if let Some(phi) = e.func.def_inst(index) {
+        if let Op::Phi(blocks) = &mut e.func.insts[phi].op {
+            blocks.push(end);
+        }
+        e.func.insts[phi].args.push(next);
+    }
+}
+
+/// `void enzyme.rt.defer(ptr head, ptr memory, ptr release)`: puts `memory` on the list at `head`, to be given to
+/// `release` at the end of the reverse sweep.
+pub fn defer(module: &mut Module) -> FuncId {
+    let c = common(module);
+    let alloc = alloc(module);
+    let node = module.ctx.types.tuple(vec![c.ptr, c.ptr, c.ptr]);
+    define(module, "enzyme.rt.defer", c.void, &[c.ptr, c.ptr, c.ptr], |e, args| {
+        let bytes = e.b().i64(24);
+        let new = e.call_func(alloc, &[bytes]);
+        let next = e.b().load(c.ptr, args[0], 0, MemClass::Tape);
+        for (n, v) in [next, args[1], args[2]].into_iter().enumerate() {
+            let i32 = e.module.ctx.types.int(32);
+            let (zero, field) = (e.b().int(i32, 0), e.b().int(i32, n as u64));
+            let at = e.b().gep(node, new, &[zero, field]);
+            e.b().store(v, at, 0, MemClass::Tape);
+        }
+        e.b().store(new, args[0], 0, MemClass::Tape);
+        e.b().ret(None);
+    })
+}
+
+/// `void enzyme.rt.release(ptr list)`: frees all that was put off.
+pub fn release(module: &mut Module) -> FuncId {
+    let c = common(module);
+    let node = module.ctx.types.tuple(vec![c.ptr, c.ptr, c.ptr]);
+    let free_sig = module.ctx.types.func(c.void, vec![c.ptr]);
+    define(module, "enzyme.rt.release", c.void, &[c.ptr], |e, args| {
+        let before = e.block;
+        let (head, body, done) = (e.new_block("head"), e.new_block("body"), e.new_block("done"));
+        e.go(head);
+        let at = e.b().phi(c.ptr, &[(before, args[0])]);
+        let null = e.b().zero(c.ptr);
+        let more = e.b().icmp(IntPred::Ne, at, null);
+        e.b().cond_br(more, body, done);
+        e.block = body;
+        let i32 = e.module.ctx.types.int(32);
+        let mut fields = Vec::new();
+        for n in 0..3 {
+            let (zero, field) = (e.b().int(i32, 0), e.b().int(i32, n));
+            let address = e.b().gep(node, at, &[zero, field]);
+            fields.push(e.b().load(c.ptr, address, 0, MemClass::Tape));
+        }
+        let info = enzyme_ir::CallInfo { sig: free_sig, num_args: 1, tail: enzyme_ir::TailKind::None, conv: 0 };
+        e.b().inst(Op::Call(Box::new(info)), smallvec![fields[2], fields[1]], c.void);
+        e.call("free", c.void, &[at]);
+        e.b().br(head);
+        if let Some(phi) = e.func.def_inst(at) {
+            if let Op::Phi(blocks) = &mut e.func.insts[phi].op {
+                blocks.push(body);
+            }
+            e.func.insts[phi].args.push(fields[0]);
+        }
+        e.block = done;
+        e.b().ret(None);
+    })
+}

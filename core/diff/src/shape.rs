@@ -1,0 +1,285 @@
+//! The control flow of a primal function as its reverse sweep sees it.
+//!
+//! Only blocks on a path from the entry to the return take part (*live* blocks); the others end in `unreachable` and
+//! are never left. Of the primal function it is required (and established by the importer): one `ret`, loops with a
+//! preheader, one latch and dedicated exits. What does not have this shape is refused with the block's name.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use enzyme_ir::cfg::{Cfg, DomTree, LoopId, LoopNest};
+use enzyme_ir::{BinOp, BlockId, Facts, Func, InstId, Module, Op, ValueDef, ValueId};
+
+use crate::refusal::{Refusal, RefusalKind};
+
+/// How the block from which a merge block was entered is found again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Merge {
+    /// It has one predecessor.
+    Single(BlockId),
+    /// The terminator of `decider` decides: its operand, and the predecessor for each of its successors in order.
+    Decided {
+        /// The dominating block that branches.
+        decider: BlockId,
+        /// Predecessor of the merge block reached through each successor; `None` for one that never arrives.
+        by_successor: Vec<Option<BlockId>>,
+    },
+    /// The position of the predecessor in this list is recorded.
+    Recorded(Vec<BlockId>),
+}
+
+/// How often a loop ran is found again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trip {
+    /// The backedge-taken count is this value, available in the preheader.
+    Known(ValueId),
+    /// It is counted and recorded.
+    Counted,
+}
+
+/// A loop-header phi that is `start + iteration * step`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Affine {
+    /// The loop.
+    pub in_loop: LoopId,
+    /// Value on entry.
+    pub start: ValueId,
+    /// Increment per iteration, the same throughout the loop.
+    pub step: ValueId,
+    /// The instruction that adds the step.
+    pub next: InstId,
+}
+
+/// Control flow facts of one function.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Predecessors and successors.
+    pub cfg: Cfg,
+    /// Dominators.
+    pub dom: DomTree,
+    /// Loops.
+    pub loops: LoopNest,
+    /// Whether a block lies on a path to the return.
+    pub live: SecondaryMap<BlockId, bool>,
+    /// Block of each placed instruction.
+    pub block_of: SecondaryMap<InstId, Option<BlockId>>,
+    /// The block that returns; absent if the function never does.
+    pub exit: Option<BlockId>,
+    /// How each live block other than entry and loop headers was entered.
+    pub merges: BTreeMap<BlockId, Merge>,
+    /// Trip count of each live loop.
+    pub trips: BTreeMap<LoopId, Trip>,
+    /// Induction variables.
+    pub affine: BTreeMap<ValueId, Affine>,
+}
+
+impl Shape {
+    /// Analyses `func`.
+    pub fn new(module: &Module, func: &Func, facts: &Facts) -> Result<Shape, Refusal> {
+        let cfg = Cfg::new(func);
+        let dom = DomTree::new(func, &cfg);
+        let loops = LoopNest::new(func, &cfg, &dom);
+        let block_of = func.inst_blocks();
+        let mut shape = Shape {
+            cfg,
+            dom,
+            loops,
+            live: SecondaryMap::new(),
+            block_of,
+            exit: None,
+            merges: BTreeMap::new(),
+            trips: BTreeMap::new(),
+            affine: BTreeMap::new(),
+        };
+        shape.find_live(func)?;
+        shape.check_terminators(func)?;
+        shape.check_loops(func)?;
+        shape.find_merges(func);
+        shape.find_trips(facts);
+        shape.find_affine(module, func);
+        Ok(shape)
+    }
+
+    /// Live blocks in reverse post-order.
+    pub fn live_blocks(&self) -> impl DoubleEndedIterator<Item = BlockId> + '_ {
+        self.cfg.rpo().iter().copied().filter(|b| self.live[*b])
+    }
+
+    /// Block in which a value is defined; `None` for parameters and constants.
+    pub fn def_block(&self, func: &Func, v: ValueId) -> Option<BlockId> {
+        self.block_of[func.def_inst(v)?]
+    }
+
+    /// The innermost loop around the definition of `v`.
+    pub fn def_loop(&self, func: &Func, v: ValueId) -> Option<LoopId> {
+        self.loops.innermost(self.def_block(func, v)?)
+    }
+
+    /// Loops that are left when control goes from `from` to `to`, innermost first.
+    pub fn left_between(&self, from: BlockId, to: BlockId) -> Vec<LoopId> {
+        self.loops.around(from).filter(|l| !self.loops.contains(*l, to)).collect()
+    }
+
+    fn find_live(&mut self, func: &Func) -> Result<(), Refusal> {
+        let returns: Vec<BlockId> = self
+            .cfg
+            .rpo()
+            .iter()
+            .copied()
+            .filter(|b| func.terminator(*b).is_some_and(|t| matches!(func.insts[t].op, Op::Ret)))
+            .collect();
+        if returns.len() > 1 {
+            return Err(Refusal::new(RefusalKind::Shape("several returns")).at_block(func, returns[1]));
+        }
+        self.exit = returns.first().copied();
+        let mut work: Vec<BlockId> = returns;
+        while let Some(b) = work.pop() {
+            if !self.live[b] {
+                self.live[b] = true;
+                work.extend(self.cfg.reachable_preds(b));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_terminators(&self, func: &Func) -> Result<(), Refusal> {
+        for b in self.live_blocks() {
+            let Some(t) = func.terminator(b) else {
+                return Err(Refusal::new(RefusalKind::Shape("a block without terminator")).at_block(func, b));
+            };
+            let what = match &func.insts[t].op {
+                Op::Ret | Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. } => continue,
+                Op::IndirectBr(_) => "a computed goto",
+                Op::Invoke { .. } => "a call that may throw",
+                Op::CallBr { .. } => "assembly that jumps",
+                _ => "exceptional control flow",
+            };
+            return Err(Refusal::new(RefusalKind::Control(what)).at(t));
+        }
+        for region in self.loops.irreducible() {
+            if let Some(b) = region.iter().copied().find(|b| self.live[*b]) {
+                return Err(Refusal::new(RefusalKind::Control("a loop with several entries")).at_block(func, b));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_loops(&self, func: &Func) -> Result<(), Refusal> {
+        for (id, l) in self.loops.loops() {
+            if !self.live[l.header] {
+                continue;
+            }
+            let refuse = |what| Err(Refusal::new(RefusalKind::Shape(what)).at_block(func, l.header));
+            if l.preheader.is_none() {
+                return refuse("a loop without preheader");
+            }
+            if l.latches.len() != 1 {
+                return refuse("a loop with several latches");
+            }
+            for (_, exit) in self.loops.exits(&self.cfg, id) {
+                let dedicated = self.cfg.reachable_preds(exit).iter().all(|p| self.loops.contains(id, *p));
+                if self.live[exit] && !dedicated {
+                    return refuse("a loop exit that is entered from elsewhere");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn find_merges(&mut self, func: &Func) {
+        let blocks: Vec<BlockId> = self.live_blocks().collect();
+        for b in blocks {
+            if self.cfg.entry() == Some(b) || self.loops.headed_by(b).is_some() {
+                continue;
+            }
+            let mut preds = self.cfg.reachable_preds(b);
+            preds.sort_unstable();
+            preds.dedup();
+            let merge = match preds.as_slice() {
+                [one] => Merge::Single(*one),
+                _ => self.decided(func, b, &preds).unwrap_or(Merge::Recorded(preds)),
+            };
+            self.merges.insert(b, merge);
+        }
+    }
+
+    /// Whether the terminator of the immediate dominator of `b` tells its predecessor.
+    fn decided(&self, func: &Func, b: BlockId, preds: &[BlockId]) -> Option<Merge> {
+        let decider = self.dom.idom(b)?;
+        let same_nest = self.loops.innermost(decider).is_none_or(|l| self.loops.contains(l, b));
+        if !same_nest {
+            return None;
+        }
+        let terminator = func.terminator(decider)?;
+        if !matches!(func.insts[terminator].op, Op::CondBr { .. } | Op::Switch { .. }) {
+            return None;
+        }
+        let successors = func.successors(decider);
+        let mut by_successor = Vec::new();
+        let mut covered = Vec::new();
+        for s in &successors {
+            let arrives: Vec<BlockId> = if *s == b {
+                vec![decider]
+            } else if self.cfg.preds(*s).iter().all(|p| p == &decider) {
+                preds.iter().copied().filter(|p| *p != decider && self.dom.dominates(*s, *p)).collect()
+            } else {
+                return None;
+            };
+            match arrives.as_slice() {
+                [] => by_successor.push(None),
+                [p] => {
+                    by_successor.push(Some(*p));
+                    covered.push(*p);
+                }
+                _ => return None,
+            }
+        }
+        preds.iter().all(|p| covered.contains(p)).then_some(Merge::Decided { decider, by_successor })
+    }
+
+    fn find_trips(&mut self, facts: &Facts) {
+        for (id, l) in self.loops.loops() {
+            if self.live[l.header] {
+                let trip = facts.trip_counts.get(&l.header).map_or(Trip::Counted, |v| Trip::Known(*v));
+                self.trips.insert(id, trip);
+            }
+        }
+    }
+
+    /// Whether `v` has the same value in all iterations of one entry of `l` because it is defined outside.
+    pub fn is_outside(&self, func: &Func, l: LoopId, v: ValueId) -> bool {
+        match func.values[v].def {
+            ValueDef::Param(_) | ValueDef::Const(_) => true,
+            ValueDef::Inst(i) => self.block_of[i].is_some_and(|b| !self.loops.contains(l, b)),
+        }
+    }
+
+    fn find_affine(&mut self, module: &Module, func: &Func) {
+        let mut found = BTreeMap::new();
+        for (id, l) in self.loops.loops() {
+            let (Some(preheader), [latch]) = (l.preheader, l.latches.as_slice()) else { continue };
+            for i in &func.blocks[l.header].insts {
+                let inst = &func.insts[*i];
+                let Op::Phi(blocks) = &inst.op else { break };
+                let Some(phi) = inst.result else { continue };
+                let from = |b: BlockId| blocks.iter().position(|x| *x == b).and_then(|n| inst.args.get(n)).copied();
+                let (Some(start), Some(next)) = (from(preheader), from(*latch)) else { continue };
+                let Some(step_inst) = func.def_inst(next) else { continue };
+                let adds = &func.insts[step_inst];
+                let integer = matches!(module.ctx.types[inst.ty], enzyme_ir::Type::Int(n) if n <= 64);
+                let pointer = matches!(module.ctx.types[inst.ty], enzyme_ir::Type::Ptr(_));
+                let step = match (&adds.op, adds.args.as_slice()) {
+                    (Op::Binary(BinOp::Add), [a, b]) if integer && *a == phi => *b,
+                    (Op::Binary(BinOp::Add), [a, b]) if integer && *b == phi => *a,
+                    (Op::Gep { .. }, [a, b]) if pointer && *a == phi => *b,
+                    _ => continue,
+                };
+                let scalar = matches!(module.ctx.types[func.ty(step)], enzyme_ir::Type::Int(n) if n <= 64);
+                if scalar && self.is_outside(func, id, step) {
+                    found.insert(phi, Affine { in_loop: id, start, step, next: step_inst });
+                }
+            }
+        }
+        self.affine = found;
+    }
+}

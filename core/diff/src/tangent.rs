@@ -1,0 +1,529 @@
+//! Synthesis of forward derivatives: one walk, a tangent beside each active value, a shadow beside each pointer.
+//!
+//! Shadow memory holds the tangents of what primal memory holds, at all times: what writes one writes the other.
+//! Control flow is that of the primal. Tangents of values that are not active are zero.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use enzyme_analysis::callee::MemoryEffect;
+use enzyme_analysis::{Callee, Carry, resolve};
+use enzyme_ir::cfg::Cfg;
+use enzyme_ir::{BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, TailKind, TypeId, ValueDef, ValueId};
+use enzyme_rules::{Operand, Place, Rule};
+
+use crate::emit::Emit;
+use crate::keys::{Subject, is_own_shadow};
+use crate::lower::{Operands, product};
+use crate::needs::{active_operands, rule_needs};
+use crate::refusal::{Refusal, RefusalKind};
+use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
+use crate::reverse::{Options, ShadowGlobals, shadow_global};
+
+struct Tangent<'a, 'm> {
+    e: Emit<'m>,
+    s: Subject<'a>,
+    sig: Signature,
+    derivatives: &'a mut dyn Derivatives,
+    globals: &'a mut ShadowGlobals,
+    options: Options,
+    map: SecondaryMap<ValueId, Option<ValueId>>,
+    /// Tangents and shadow pointers.
+    shadows: BTreeMap<ValueId, ValueId>,
+    starts: BTreeMap<BlockId, BlockId>,
+    ends: BTreeMap<BlockId, BlockId>,
+}
+
+/// Writes the forward derivative of `s` into the declared function `id`.
+pub fn synthesise(
+    module: &mut Module,
+    id: FuncId,
+    s: Subject<'_>,
+    sig: Signature,
+    derivatives: &mut dyn Derivatives,
+    globals: &mut ShadowGlobals,
+    options: Options,
+) -> Result<Func, Refusal> {
+    let declared = &module.funcs[id];
+    let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
+    func.linkage = enzyme_ir::Linkage::Internal;
+    let mut t = Tangent {
+        e: Emit::new(module, func),
+        s,
+        sig,
+        derivatives,
+        globals,
+        options,
+        map: SecondaryMap::new(),
+        shadows: BTreeMap::new(),
+        starts: BTreeMap::new(),
+        ends: BTreeMap::new(),
+    };
+    let start = t.e.new_block("start");
+    t.e.block = start;
+    t.run()?;
+    Ok(t.e.finish(start))
+}
+
+impl Tangent<'_, '_> {
+    fn run(&mut self) -> Result<(), Refusal> {
+        for (i, p) in self.s.func.params.iter().enumerate() {
+            self.map[*p] = self.sig.primal.get(i).and_then(|n| self.e.func.params.get(*n)).copied();
+            if let Some(n) = self.sig.shadow[i] {
+                self.shadows.insert(*p, self.e.func.params[n]);
+            }
+        }
+        let cfg = Cfg::new(self.s.func);
+        let order: Vec<BlockId> = cfg.rpo().to_vec();
+        for b in &order {
+            let name = self.s.func.blocks[*b].name.clone().unwrap_or_else(|| b.to_string());
+            let start = self.e.new_block(&name);
+            self.starts.insert(*b, start);
+        }
+        if let Some(entry) = order.first() {
+            let start = self.starts[entry];
+            self.e.b().br(start);
+        }
+        let mut phis = Vec::new();
+        for b in &order {
+            self.e.block = self.starts[b];
+            for i in &self.s.func.blocks[*b].insts {
+                let inst = &self.s.func.insts[*i];
+                let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
+                let v = self.e.b().phi(inst.ty, &[]);
+                self.map[r] = Some(v);
+                phis.push((*i, v, false));
+                if self.wants_shadow(r) {
+                    let v = self.e.b().phi(inst.ty, &[]);
+                    self.shadows.insert(r, v);
+                    phis.push((*i, v, true));
+                }
+            }
+            for i in &self.s.func.blocks[*b].insts {
+                let inst = &self.s.func.insts[*i];
+                self.e.loc = inst.loc;
+                self.e.fast = FastMath::empty();
+                if !matches!(inst.op, Op::Phi(_)) {
+                    self.instruction(*i, &inst.clone()).map_err(|r| if r.inst.is_some() { r } else { r.at(*i) })?;
+                }
+            }
+            self.ends.insert(*b, self.e.block);
+        }
+        for (i, phi, is_shadow) in phis {
+            let inst = &self.s.func.insts[i];
+            let Op::Phi(blocks) = &inst.op else { continue };
+            let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
+            for (b, a) in blocks.iter().zip(&inst.args) {
+                let Some(end) = self.ends.get(b) else { continue };
+                from.push(*end);
+                let v = if is_shadow { self.shadow(*a)? } else { self.value(*a) };
+                args.push(v);
+            }
+            if let Some(d) = self.e.func.def_inst(phi) {
+                self.e.func.insts[d].op = Op::Phi(from);
+                self.e.func.insts[d].args = args;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `v` has a tangent or a shadow pointer.
+    fn wants_shadow(&self, v: ValueId) -> bool {
+        self.s.is_active(v) || self.s.has_shadow(v)
+    }
+
+    fn value(&mut self, v: ValueId) -> ValueId {
+        match self.s.func.values[v].def {
+            ValueDef::Const(c) => self.e.func.constant(c, self.s.func.ty(v)),
+            ValueDef::Param(_) | ValueDef::Inst(_) => match self.map[v] {
+                Some(x) => x,
+                None => {
+                    let ty = self.s.func.ty(v);
+                    self.e.b().poison(ty)
+                }
+            },
+        }
+    }
+
+    /// Tangent or shadow pointer of `v`: zero, or the value itself, where it has none.
+    fn shadow(&mut self, v: ValueId) -> Result<ValueId, Refusal> {
+        let ty = self.s.func.ty(v);
+        if let ValueDef::Const(c) = self.s.func.values[v].def {
+            return Ok(match self.e.module.ctx.consts[c].clone() {
+                Const::Global(g) if self.s.has_shadow(v) => {
+                    let shadow = shadow_global(self.e.module, self.globals, g);
+                    let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
+                    self.e.func.constant(c, ty)
+                }
+                Const::Global(_) | Const::Func(_) => self.e.func.constant(c, ty),
+                _ if self.e.module.ctx.types.contains_float(ty) => self.e.b().zero(ty),
+                k if is_own_shadow(&k) => self.e.func.constant(c, ty),
+                Const::Aggregate { .. } | Const::Data { .. } => self.e.b().zero(ty),
+                _ => return Err(Refusal::new(RefusalKind::NoShadow("a constant address expression".into()))),
+            });
+        }
+        if let Some(x) = self.shadows.get(&v) {
+            return Ok(*x);
+        }
+        if self.s.has_shadow(v) {
+            let refusal = Refusal::new(RefusalKind::NoShadow("a pointer of unknown origin".into()));
+            return Err(Refusal { inst: self.s.func.def_inst(v), ..refusal });
+        }
+        if self.e.module.ctx.types.contains_pointer(ty) { Ok(self.value(v)) } else { Ok(self.e.b().zero(ty)) }
+    }
+
+    fn copy(&mut self, inst: &Inst) -> Option<ValueId> {
+        let args: Vec<ValueId> = inst.args.iter().map(|a| self.value(*a)).collect();
+        let mut inst = inst.clone();
+        if let Op::Call(info) | Op::Invoke { call: info, .. } = &mut inst.op {
+            info.tail = TailKind::None;
+        }
+        let starts = &self.starts;
+        inst.op.map_targets(&mut |t| starts.get(&t).copied().unwrap_or(t));
+        let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Primal } else { MemClass::Unknown };
+        self.e.copy(&inst, &args, mem)
+    }
+
+    fn copy_to(&mut self, inst: &Inst) {
+        let v = self.copy(inst);
+        if let Some(r) = inst.result {
+            self.map[r] = v;
+        }
+    }
+
+    /// The same operation on shadows, indices and conditions being those of the primal.
+    fn mirror(&mut self, inst: &Inst) -> Result<Option<ValueId>, Refusal> {
+        let mut args = Vec::new();
+        for (n, a) in inst.args.iter().enumerate() {
+            let plain = match inst.op {
+                Op::Gep { .. } | Op::ExtractElement => n > 0,
+                Op::Select => n == 0,
+                Op::InsertElement => n == 2,
+                _ => false,
+            };
+            args.push(if plain { self.value(*a) } else { self.shadow(*a)? });
+        }
+        let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Shadow } else { MemClass::Unknown };
+        let mut copy = inst.clone();
+        copy.origin = None;
+        if let Op::Load(access) | Op::Store(access) = &mut copy.op {
+            access.volatile = false;
+        }
+        Ok(self.e.copy(&copy, &args, mem))
+    }
+
+    fn refuse<T>(&self, i: InstId, what: &str) -> Result<T, Refusal> {
+        Err(Refusal::new(RefusalKind::Operation(what.to_owned())).at(i))
+    }
+
+    fn check_carry(&self, i: InstId, r: ValueId) -> Result<(), Refusal> {
+        match self.s.unit.carry[r] {
+            Carry::Mixed => self.refuse(i, "integer arithmetic on the bits of active floats"),
+            Carry::None | Carry::Native | Carry::Bits(..) | Carry::Unknown => Ok(()),
+        }
+    }
+
+    fn instruction(&mut self, i: InstId, inst: &Inst) -> Result<(), Refusal> {
+        let active = inst.result.filter(|r| self.wants_shadow(*r));
+        if let Some(r) = active.filter(|r| self.s.is_active(*r)) {
+            self.check_carry(i, r)?;
+        }
+        match &inst.op {
+            Op::Ret => return self.ret(inst),
+            Op::Call(_) => return self.call(i, inst),
+            Op::Store(access) => {
+                self.copy(inst);
+                let Some(p) = inst.args.get(1) else { return Ok(()) };
+                if self.s.has_shadow(*p) {
+                    if access.ordering != enzyme_ir::Ordering::NotAtomic {
+                        return self.refuse(i, "an atomic write of active memory");
+                    }
+                    self.mirror(inst)?;
+                }
+                return Ok(());
+            }
+            Op::Alloca { elem, .. } => return self.slot(i, inst, *elem),
+            Op::FNeg | Op::Binary(_) | Op::Cast(CastOp::FPTrunc | CastOp::FPExt) => {
+                self.copy_to(inst);
+                let Some(r) = active.filter(|r| self.s.is_active(*r)) else {
+                    return Ok(());
+                };
+                if matches!(inst.op, Op::Cast(_)) {
+                    if let Some(v) = self.mirror(inst)? {
+                        self.shadows.insert(r, v);
+                    }
+                    return Ok(());
+                }
+                let Some(rule) = enzyme_rules::lookup_inst(&inst.op) else { return self.refuse(i, "this arithmetic") };
+                self.e.fast = inst.fast | self.options.fast;
+                let tangent = self.rule(rule, &inst.args, Some(r))?;
+                self.shadows.insert(r, tangent);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.copy_to(inst);
+        let Some(r) = active else { return Ok(()) };
+        match &inst.op {
+            Op::Load(access) => {
+                if access.ordering != enzyme_ir::Ordering::NotAtomic {
+                    return self.refuse(i, "an atomic read of active memory");
+                }
+            }
+            Op::Gep { .. }
+            | Op::Cast(_)
+            | Op::Select
+            | Op::Freeze
+            | Op::ExtractElement
+            | Op::InsertElement
+            | Op::ShuffleVector(_)
+            | Op::ExtractValue(_)
+            | Op::InsertValue(_) => {}
+            _ => return self.refuse(i, "this instruction"),
+        }
+        if let Some(v) = self.mirror(inst)? {
+            self.shadows.insert(r, v);
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self, i: InstId, inst: &Inst, elem: TypeId) -> Result<(), Refusal> {
+        let fixed = self.s.is_static_slot(i);
+        let here = self.e.block;
+        if fixed {
+            self.e.block = self.e.entry;
+        }
+        self.copy_to(inst);
+        let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else {
+            self.e.block = here;
+            return Ok(());
+        };
+        let mut copy = inst.clone();
+        copy.origin = None;
+        let shadow = self.copy(&copy);
+        let ctx = &self.e.module.ctx;
+        if let (Some(shadow), Some(size)) = (shadow, ctx.layout.size_of(&ctx.types, elem)) {
+            let size = self.e.b().i64(size);
+            let count = inst.args.first().map(|n| self.value(*n));
+            let bytes = match count {
+                Some(n) => {
+                    let n = self.e.to_i64(n);
+                    self.e.b().binary(enzyme_ir::BinOp::Mul, n, size)
+                }
+                None => size,
+            };
+            self.e.fill_zero(shadow, bytes);
+            self.shadows.insert(r, shadow);
+        }
+        self.e.block = here;
+        Ok(())
+    }
+
+    /// The tangent of the result of an operation with a rule; writes tangents of what it writes to memory.
+    fn rule(&mut self, rule: &Rule, args: &[ValueId], result: Option<ValueId>) -> Result<ValueId, Refusal> {
+        let active = active_operands(&self.s, args);
+        let live = |s: &Subject<'_>, place: Place| match place {
+            Place::Return | Place::ReturnField(_) => result.is_some_and(|r| s.is_active(r)),
+            Place::Pointee(n) => args.get(n as usize).is_some_and(|p| s.has_shadow(*p)),
+        };
+        let needs = rule_needs(rule, &active, &|p| live(&self.s, p));
+        let floats = rule.operands.iter().zip(args).find(|(o, _)| **o == Operand::Float);
+        let ty = match floats {
+            Some((_, v)) => self.s.func.ty(*v),
+            None => self.e.module.ctx.types.double(),
+        };
+        let operands: Vec<ValueId> = args.iter().map(|a| self.value(*a)).collect();
+        let whole = result.map(|r| self.value(r));
+        let mut results = Vec::new();
+        for o in rule.outputs {
+            let v = match (o.place, whole) {
+                (Place::Return, Some(w)) if needs.results != 0 => w,
+                (Place::ReturnField(n), Some(w)) if needs.results != 0 => self.e.b().extract_value(w, &[n]),
+                (Place::Pointee(n), _) if needs.results != 0 => {
+                    let at = self.value(args[n as usize]);
+                    self.e.b().load(ty, at, 0, MemClass::Primal)
+                }
+                _ => self.e.b().poison(ty),
+            };
+            results.push(v);
+        }
+        let over = Operands { args: &operands, results: &results, ty };
+        let result_ty = result.map_or(ty, |r| self.s.func.ty(r));
+        let mut out = self.e.neutral(result_ty);
+        for o in rule.outputs {
+            let mut tangent: Option<ValueId> = None;
+            for (n, partial) in o.partials.iter().enumerate() {
+                let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
+                let x = self.shadow(args[n])?;
+                let term = product(&mut self.e, x, expr, &over);
+                tangent = Some(match tangent {
+                    Some(t) => self.e.sum(t, term),
+                    None => term,
+                });
+            }
+            match o.place {
+                Place::Return => out = tangent.unwrap_or(out),
+                Place::ReturnField(n) => {
+                    if let Some(t) = tangent {
+                        out = self.e.b().insert_value(out, t, &[n]);
+                    }
+                }
+                Place::Pointee(n) => {
+                    if live(&self.s, o.place) {
+                        let t = match tangent {
+                            Some(t) => t,
+                            None => self.e.b().zero(ty),
+                        };
+                        let at = self.shadow(args[n as usize])?;
+                        self.e.b().store(t, at, 0, MemClass::Shadow);
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn call(&mut self, i: InstId, inst: &Inst) -> Result<(), Refusal> {
+        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        match resolve(self.e.module, self.s.func, i) {
+            Callee::Math(math) => {
+                self.copy_to(inst);
+                self.e.fast = inst.fast | self.options.fast;
+                let any = args.iter().any(|a| self.s.is_active(*a) || self.s.has_shadow(*a));
+                if any {
+                    let tangent = self.rule(math.rule, &args, inst.result)?;
+                    if let Some(r) = inst.result.filter(|r| self.s.is_active(*r)) {
+                        self.shadows.insert(r, tangent);
+                    }
+                }
+                Ok(())
+            }
+            Callee::Defined(func) if self.s.activity.calls.contains_key(&i) => self.derivative_call(i, func, &args),
+            Callee::Defined(_) | Callee::Unknown(_) => {
+                self.copy_to(inst);
+                Ok(())
+            }
+            Callee::Known(known) => self.known_call(i, inst, &args, known.memory()),
+        }
+    }
+
+    fn known_call(&mut self, i: InstId, inst: &Inst, args: &[ValueId], effect: MemoryEffect) -> Result<(), Refusal> {
+        self.copy_to(inst);
+        match effect {
+            MemoryEffect::None | MemoryEffect::LifetimeStart { .. } => Ok(()),
+            MemoryEffect::Copy { dst, src, len, .. } => {
+                if let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) {
+                    let shadow = self.shadow(args[dst])?;
+                    self.shadows.insert(r, shadow);
+                }
+                if !self.s.has_shadow(args[dst]) {
+                    return Ok(());
+                }
+                if self.s.has_shadow(args[src]) {
+                    self.repeat(inst, args, &[dst, src])?;
+                } else {
+                    let at = self.shadow(args[dst])?;
+                    let n = self.value(args[len]);
+                    self.e.fill_zero(at, n);
+                }
+                Ok(())
+            }
+            MemoryEffect::Set { dst, len, .. } => {
+                if self.s.has_shadow(args[dst]) {
+                    let at = self.shadow(args[dst])?;
+                    let n = self.value(args[len]);
+                    self.e.fill_zero(at, n);
+                }
+                Ok(())
+            }
+            MemoryEffect::Alloc { size, count, zeroed } => {
+                let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
+                let shadow = self.repeat(inst, args, &[])?;
+                let mut bytes = self.value(args[size]);
+                if let Some(n) = count {
+                    let n = self.value(args[n]);
+                    bytes = self.e.b().binary(enzyme_ir::BinOp::Mul, bytes, n);
+                }
+                if let Some(shadow) = shadow {
+                    if !zeroed {
+                        self.e.fill_zero(shadow, bytes);
+                    }
+                    self.shadows.insert(r, shadow);
+                }
+                Ok(())
+            }
+            MemoryEffect::Free { ptr } => {
+                if self.s.has_shadow(args[ptr]) {
+                    self.repeat(inst, args, &[ptr])?;
+                }
+                Ok(())
+            }
+            MemoryEffect::Unsupported(what) => {
+                if args.iter().any(|a| self.s.has_shadow(*a)) {
+                    return self.refuse(i, what);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The call again with the shadows of the arguments named.
+    fn repeat(&mut self, inst: &Inst, args: &[ValueId], shadowed: &[usize]) -> Result<Option<ValueId>, Refusal> {
+        let mut values: Vec<ValueId> = Vec::new();
+        for (n, a) in inst.args.iter().enumerate() {
+            let is_arg = n > 0 && n <= args.len();
+            values.push(if is_arg && shadowed.contains(&(n - 1)) { self.shadow(*a)? } else { self.value(*a) });
+        }
+        let mut copy = inst.clone();
+        copy.origin = None;
+        if let Op::Call(info) = &mut copy.op {
+            info.tail = TailKind::None;
+        }
+        Ok(self.e.copy(&copy, &values, MemClass::Unknown))
+    }
+
+    fn derivative_call(&mut self, i: InstId, func: FuncId, args: &[ValueId]) -> Result<(), Refusal> {
+        let Some(context) = self.s.activity.calls.get(&i).cloned() else { return Ok(()) };
+        let key = DerivativeKey { func, mode: Mode::Forward, context, kept: Default::default() };
+        let Some((f, sig)) = self.derivatives.get(self.e.module, &key) else {
+            return Err(Refusal::new(RefusalKind::Internal("a call lost its derivative".into())).at(i));
+        };
+        let mut values = vec![None; sig.params.len()];
+        for (n, a) in args.iter().enumerate().take(sig.primal.len()) {
+            values[sig.primal[n]] = Some(self.value(*a));
+            if let Some(at) = sig.shadow[n] {
+                values[at] = Some(self.shadow(*a)?);
+            }
+        }
+        let values: Vec<ValueId> = values.into_iter().flatten().collect();
+        if values.len() != sig.params.len() {
+            return self.refuse(i, "a call with too few arguments");
+        }
+        let out = self.e.call_func(f, &values);
+        if let Some(r) = self.s.func.insts[i].result {
+            if let Some(n) = sig.result_field {
+                self.map[r] = Some(self.e.b().extract_value(out, &[n]));
+            }
+            if let Some(n) = sig.shadow_field {
+                let shadow = self.e.b().extract_value(out, &[n]);
+                self.shadows.insert(r, shadow);
+            }
+        }
+        Ok(())
+    }
+
+    fn ret(&mut self, inst: &Inst) -> Result<(), Refusal> {
+        let mut fields = Vec::new();
+        if let Some(v) = inst.args.first() {
+            if self.sig.result_field.is_some() {
+                fields.push(self.value(*v));
+            }
+            if self.sig.shadow_field.is_some() {
+                fields.push(self.shadow(*v)?);
+            }
+        }
+        let out = self.e.tuple(self.sig.ret, &fields);
+        self.e.b().ret(out);
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+//! Whole functions, built by hand, run from end to end.
+
+mod built;

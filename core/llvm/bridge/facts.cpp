@@ -1,0 +1,206 @@
+// What LLVM's analyses know of a prepared clone: trip counts, and memory that stays as it was.
+//
+// Trip counts are those that ScalarEvolution states exactly; they are expanded in the preheader as ordinary instructions.
+//
+// A load is stable if no instruction that can run after it, in any iteration, may write its memory. Alias analysis is asked
+// in cross-iteration mode, since load and write may belong to different iterations of a common loop. Alias scopes
+// are left out of the question: those that inlining made of `restrict` hold for one call of the inlined function, not for
+// two iterations around it. TBAA and attributes of the function's own parameters hold throughout.
+
+#include "support.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+
+namespace {
+
+// Beyond this many questions (accesses times writes) the rest are answered with "may be written".
+constexpr uint64_t kAliasQueryLimit = 400000;
+// Beyond this many blocks every write is assumed to be reachable.
+constexpr size_t kReachabilityLimit = 4096;
+
+class Reachability {
+public:
+  explicit Reachability(Function &function) {
+    for (BasicBlock &block : function)
+      numbers_[&block] = static_cast<unsigned>(numbers_.size());
+    rows_.resize(numbers_.size());
+  }
+
+  // Whether `later` can run after `earlier` did.
+  bool follows(const Instruction *earlier, const Instruction *later) {
+    if (earlier->getParent() == later->getParent() && earlier->comesBefore(later))
+      return true;
+    if (rows_.size() > kReachabilityLimit)
+      return true;
+    return from(earlier->getParent()).test(numbers_.lookup(later->getParent()));
+  }
+
+private:
+  // Blocks that can be entered after `block` was left.
+  const BitVector &from(const BasicBlock *block) {
+    BitVector &row = rows_[numbers_.lookup(block)];
+    if (row.empty()) {
+      row.resize(rows_.size());
+      SmallVector<const BasicBlock *, 32> work{block};
+      while (!work.empty())
+        for (const BasicBlock *next : successors(work.pop_back_val())) {
+          const unsigned number = numbers_.lookup(next);
+          if (!row.test(number)) {
+            row.set(number);
+            work.push_back(next);
+          }
+        }
+    }
+    return row;
+  }
+
+  DenseMap<const BasicBlock *, unsigned> numbers_;
+  std::vector<BitVector> rows_;
+};
+
+MemoryLocation withoutScopes(MemoryLocation where) {
+  where.AATags.Scope = nullptr;
+  where.AATags.NoAlias = nullptr;
+  return where;
+}
+
+class Stability {
+public:
+  Stability(EnzOpaqueHost &host, Function &function)
+      : aliases_(host.functions->getResult<AAManager>(function)), reach_(function) {
+    aliases_.enableCrossIterationMode();
+    for (BasicBlock &block : function)
+      for (Instruction &inst : block)
+        if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst))
+          writes_.push_back(&inst);
+  }
+
+  bool keeps(const Instruction *after, const MemoryLocation &where) {
+    for (Instruction *write : writes_) {
+      if (write == after ? !reach_.follows(after, after) : !reach_.follows(after, write))
+        continue;
+      if (++queries_ > kAliasQueryLimit)
+        return false;
+      if (isModSet(aliases_.getModRefInfo(write, where)))
+        return false;
+    }
+    return true;
+  }
+
+  // As `keeps`, for all memory that can be reached from a pointer by following pointers in memory too: only writes to
+  // memory that has not been captured anywhere cannot be meant.
+  bool keepsReachable(const Instruction *after, const Value *pointer) {
+    const MemoryLocation whole = MemoryLocation::getBeforeOrAfter(pointer);
+    for (Instruction *write : writes_) {
+      if (write == after ? !reach_.follows(after, after) : !reach_.follows(after, write))
+        continue;
+      if (++queries_ > kAliasQueryLimit || isModSet(aliases_.getModRefInfo(write, whole)))
+        return false;
+      if (!writesPrivately(*write))
+        return false;
+    }
+    return true;
+  }
+
+private:
+  static bool isNoaliasScope(const Instruction &inst) { return isa<NoAliasScopeDeclInst>(inst); }
+
+  bool isPrivate(const Value *pointer) {
+    const Value *object = getUnderlyingObject(pointer);
+    auto [it, fresh] = private_.try_emplace(object, false);
+    if (fresh)
+      it->second = isIdentifiedFunctionLocal(object) && !isa<Argument>(object) && !PointerMayBeCaptured(object, /*ReturnCaptures=*/true);
+    return private_[object];
+  }
+
+  bool writesPrivately(const Instruction &write) {
+    if (const auto *store = dyn_cast<StoreInst>(&write))
+      return isPrivate(store->getPointerOperand());
+    if (const auto *set = dyn_cast<AnyMemIntrinsic>(&write))
+      return isPrivate(set->getRawDest());
+    if (const auto *call = dyn_cast<CallBase>(&write))
+      return call->getMemoryEffects().onlyAccessesInaccessibleMem();
+    return false;
+  }
+
+  BatchAAResults aliases_;
+  Reachability reach_;
+  SmallVector<Instruction *, 64> writes_;
+  DenseMap<const Value *, bool> private_;
+  uint64_t queries_ = 0;
+};
+
+// Calls whose only pointers lead to memory and that follow no pointer in memory.
+bool followsNoPointers(const CallBase &call) {
+  return isa<IntrinsicInst>(call) && call.getMemoryEffects().onlyAccessesArgPointees();
+}
+
+} // namespace
+
+void enz_trip_counts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
+  auto *function = enz::as<Function>(raw);
+  auto &loops = host->functions->getResult<LoopAnalysis>(*function);
+  if (loops.empty())
+    return;
+  auto &evolution = host->functions->getResult<ScalarEvolutionAnalysis>(*function);
+  Type *i64 = Type::getInt64Ty(function->getContext());
+  SmallVector<std::pair<BasicBlock *, WeakTrackingVH>, 16> counts;
+  {
+    SCEVExpander expander(evolution, "enzyme.trip");
+    for (Loop *loop : loops.getLoopsInPreorder()) {
+      BasicBlock *preheader = loop->getLoopPreheader();
+      const SCEV *count = evolution.getBackedgeTakenCount(loop);
+      if (!preheader || isa<SCEVCouldNotCompute>(count) || !count->getType()->isIntegerTy() ||
+          count->getType()->getIntegerBitWidth() > 64)
+        continue;
+      const SCEV *wide = evolution.getNoopOrZeroExtend(count, i64);
+      Instruction *place = preheader->getTerminator();
+      if (!expander.isSafeToExpandAt(wide, place))
+        continue;
+      counts.emplace_back(loop->getHeader(), expander.expandCodeFor(wide, i64, place));
+    }
+  }
+  enz::lowerConstantExpressions(*function);
+  for (auto &[header, count] : counts)
+    if (count && !isa<ConstantExpr>(count))
+      sink->trip_count(sink->context, EnzTripCount{enz::in(header), enz::in(static_cast<Value *>(count))});
+  PreservedAnalyses preserved;
+  preserved.preserveSet<CFGAnalyses>();
+  host->functions->invalidate(*function, preserved);
+}
+
+void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
+  auto *function = enz::as<Function>(raw);
+  Stability stability(*host, *function);
+  for (BasicBlock &block : *function)
+    for (Instruction &inst : block) {
+      if (auto *load = dyn_cast<LoadInst>(&inst)) {
+        if (load->isSimple() && stability.keeps(load, withoutScopes(MemoryLocation::get(load))))
+          sink->stable_load(sink->context, enz::in(static_cast<Value *>(load)));
+        continue;
+      }
+      auto *call = dyn_cast<CallBase>(&inst);
+      if (!call || isa<AssumeInst>(call) || !call->mayReadFromMemory())
+        continue;
+      for (unsigned i = 0; i < call->arg_size(); ++i) {
+        const Value *pointer = call->getArgOperand(i);
+        if (!pointer->getType()->isPointerTy())
+          continue;
+        const bool stable = followsNoPointers(*call)
+                                ? stability.keeps(call, MemoryLocation::getBeforeOrAfter(pointer))
+                                : stability.keepsReachable(call, pointer);
+        if (stable)
+          sink->stable_arg(sink->context, EnzArgFact{enz::in(static_cast<Value *>(call)), i});
+      }
+    }
+}

@@ -1,0 +1,179 @@
+// Modules: reading, writing, verifying, printing, and the managers that tools need for a module of their own.
+
+#include "support.h"
+
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace llvm;
+
+namespace {
+
+// Without a handler LLVM ends the process at the first error.
+struct PrintingHandler : DiagnosticHandler {
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    DiagnosticPrinterRawOStream printer(errs());
+    errs() << LLVMContext::getDiagnosticMessagePrefix(info.getSeverity()) << ": ";
+    info.print(printer);
+    errs() << "\n";
+    return true;
+  }
+};
+
+} // namespace
+
+struct EnzOwned {
+  LLVMContext context;
+  std::unique_ptr<Module> module;
+  PassBuilder passes;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  EnzOpaqueHost host{};
+
+  bool start(std::unique_ptr<Module> read) {
+    module = std::move(read);
+    passes.registerModuleAnalyses(modules);
+    passes.registerCGSCCAnalyses(components);
+    passes.registerFunctionAnalyses(functions);
+    passes.registerLoopAnalyses(loops);
+    passes.crossRegisterProxies(loops, functions, components, modules);
+    host = EnzOpaqueHost{module.get(), &modules, &functions, &passes, ThinOrFullLTOPhase::None};
+    return true;
+  }
+};
+
+static EnzOwned *read(std::unique_ptr<MemoryBuffer> buffer, EnzTextSink error, void *context) {
+  enz::SinkStream out(error, context);
+  auto owned = std::make_unique<EnzOwned>();
+  owned->context.setDiagnosticHandler(std::make_unique<PrintingHandler>());
+  SMDiagnostic problem;
+  std::unique_ptr<Module> module = parseIR(buffer->getMemBufferRef(), problem, owned->context);
+  if (!module) {
+    problem.print(nullptr, *out, false);
+    return nullptr;
+  }
+  if (verifyModule(*module, &*out))
+    return nullptr;
+  owned->start(std::move(module));
+  return owned.release();
+}
+
+EnzOwned *enz_read_module(EnzStr path, EnzTextSink error, void *context) {
+  auto buffer = MemoryBuffer::getFileOrSTDIN(enz::text(path));
+  if (!buffer) {
+    enz::SinkStream out(error, context);
+    *out << enz::text(path) << ": " << buffer.getError().message();
+    return nullptr;
+  }
+  return read(std::move(*buffer), error, context);
+}
+
+EnzOwned *enz_parse_module(EnzStr source, EnzTextSink error, void *context) {
+  return read(MemoryBuffer::getMemBufferCopy(enz::text(source), "<text>"), error, context);
+}
+
+void enz_owned_drop(EnzOwned *owned) { delete owned; }
+
+EnzHost enz_owned_host(EnzOwned *owned) { return &owned->host; }
+
+uint8_t enz_write_module(EnzHost host, EnzStr path, uint8_t bitcode, EnzTextSink error, void *context) {
+  std::error_code code;
+  raw_fd_ostream file(enz::text(path), code, bitcode ? sys::fs::OF_None : sys::fs::OF_Text);
+  if (!code) {
+    if (bitcode)
+      WriteBitcodeToFile(*host->module, file);
+    else
+      host->module->print(file, nullptr);
+    file.close();
+    code = file.error();
+    file.clear_error();
+  }
+  if (!code)
+    return 1;
+  enz::SinkStream out(error, context);
+  *out << enz::text(path) << ": " << code.message();
+  return 0;
+}
+
+uint8_t enz_verify_module(EnzHost host, EnzTextSink error, void *context) {
+  enz::SinkStream out(error, context);
+  return verifyModule(*host->module, &*out) ? 0 : 1;
+}
+
+void enz_print_module(EnzHost host, EnzTextSink sink, void *context) {
+  enz::SinkStream out(sink, context);
+  host->module->print(*out, nullptr);
+}
+
+void enz_print_value(EnzValue value, EnzTextSink sink, void *context) {
+  enz::SinkStream out(sink, context);
+  enz::un(value)->print(*out);
+}
+
+void enz_module_names(EnzHost host, EnzStr *name, EnzStr *triple, EnzTextSink layout, void *context) {
+  *name = enz::text(StringRef(host->module->getModuleIdentifier()));
+  *triple = enz::text(StringRef(host->module->getTargetTriple().str()));
+  enz::SinkStream out(layout, context);
+  *out << host->module->getDataLayoutStr();
+}
+
+size_t enz_module_functions(EnzHost host, EnzValue *out, size_t capacity) {
+  size_t n = 0;
+  for (Function &function : *host->module) {
+    if (n < capacity)
+      out[n] = enz::in(static_cast<Value *>(&function));
+    ++n;
+  }
+  return n;
+}
+
+size_t enz_module_globals(EnzHost host, EnzValue *out, size_t capacity) {
+  size_t n = 0;
+  for (GlobalVariable &global : host->module->globals()) {
+    if (n < capacity)
+      out[n] = enz::in(static_cast<Value *>(&global));
+    ++n;
+  }
+  return n;
+}
+
+EnzValue enz_module_function(EnzHost host, EnzStr name) {
+  GlobalValue *found = host->module->getNamedValue(enz::text(name));
+  return enz::in(dyn_cast_or_null<Function>(found ? enz::resolve(found) : nullptr));
+}
+
+EnzValue enz_module_global(EnzHost host, EnzStr name) {
+  return enz::in(static_cast<Value *>(host->module->getGlobalVariable(enz::text(name), true)));
+}
+
+void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count) {
+  SmallVector<GlobalValue *, 16> dead;
+  auto matches = [&](const GlobalValue &value) {
+    if (!value.isDeclaration() || !value.use_empty())
+      return false;
+    for (size_t i = 0; i < count; ++i)
+      if (value.getName().contains(enz::text(substrings[i])))
+        return true;
+    return false;
+  };
+  for (Function &function : *host->module)
+    if (matches(function))
+      dead.push_back(&function);
+  for (GlobalVariable &global : host->module->globals())
+    if (matches(global))
+      dead.push_back(&global);
+  for (GlobalValue *value : dead) {
+    if (auto *function = dyn_cast<Function>(value))
+      host->functions->clear(*function, function->getName());
+    value->eraseFromParent();
+  }
+}

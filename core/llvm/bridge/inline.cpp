@@ -1,0 +1,154 @@
+// Inlining into a prepared clone, so that the derivative sees whole loop nests instead of calls.
+//
+// Callees come in if they are defined here for good, small, not recursive, and not functions that are wanted as calls:
+// markers, those the caller names, known library functions, and whatever carries an annotation of ours. `noinline` is
+// respected unless it comes with `optnone`, which compilers put on everything at -O0.
+
+#include "support.h"
+
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace {
+
+// How many functions a search for recursion visits before it assumes the worst.
+constexpr size_t kRecursionSearchLimit = 2000;
+
+class Inliner {
+public:
+  Inliner(EnzOpaqueHost &host, Function &target, const EnzPrepare &options, uint64_t &budget)
+      : host_(host), target_(target), options_(options), budget_(budget) {
+    collectAnnotated();
+  }
+
+  bool run() {
+    struct Site {
+      WeakTrackingVH call;
+    };
+    SmallVector<Site, 32> work;
+    for (BasicBlock &block : target_)
+      for (Instruction &inst : block)
+        if (isa<CallInst, InvokeInst>(inst))
+          work.push_back({&inst});
+    bool changed = false;
+    for (size_t next = 0; next < work.size(); ++next) {
+      auto *call = dyn_cast_or_null<CallBase>(static_cast<Value *>(work[next].call));
+      Function *callee = call ? dyn_cast_or_null<Function>(call->getCalledOperand()) : nullptr;
+      if (!callee || !wanted(*callee) || callee->getFunctionType() != call->getFunctionType())
+        continue;
+      const uint64_t size = sizeOf(*callee);
+      if (size > budget_)
+        continue;
+      auto cache = [this](Function &function) -> AssumptionCache & {
+        return host_.functions->getResult<AssumptionAnalysis>(function);
+      };
+      InlineFunctionInfo info(cache);
+      if (!InlineFunction(*call, info, /*MergeAttributes=*/false, /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
+               .isSuccess())
+        continue;
+      budget_ -= size;
+      changed = true;
+      for (CallBase *inner : info.InlinedCallSites)
+        work.push_back({inner});
+    }
+    return changed;
+  }
+
+private:
+  void collectAnnotated() {
+    const GlobalVariable *table = host_.module->getGlobalVariable("llvm.global.annotations");
+    const auto *entries = table && table->hasInitializer() ? dyn_cast<ConstantArray>(table->getInitializer()) : nullptr;
+    if (!entries)
+      return;
+    for (const Use &use : entries->operands()) {
+      const auto *entry = dyn_cast<ConstantStruct>(use.get());
+      if (!entry || entry->getNumOperands() < 2)
+        continue;
+      const auto *label = dyn_cast<GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
+      const auto *bytes =
+          label && label->hasInitializer() ? dyn_cast<ConstantDataArray>(label->getInitializer()) : nullptr;
+      const auto *function = dyn_cast<Function>(entry->getOperand(0)->stripPointerCasts());
+      if (function && bytes && bytes->isCString() && bytes->getAsCString().starts_with("enzyme"))
+        annotated_.insert(function);
+    }
+  }
+
+  uint64_t sizeOf(const Function &function) {
+    auto [it, fresh] = sizes_.try_emplace(&function, 0);
+    if (fresh)
+      it->second = function.getInstructionCount();
+    return it->second;
+  }
+
+  bool wanted(Function &callee) {
+    auto [it, fresh] = wanted_.try_emplace(&callee, false);
+    if (fresh) {
+      const bool answer = decide(callee);
+      wanted_[&callee] = answer;
+      return answer;
+    }
+    return it->second;
+  }
+
+  bool decide(Function &callee) {
+    if (!enz::exactBody(callee) || callee.isVarArg() || annotated_.count(&callee))
+      return false;
+    if (callee.hasFnAttribute(Attribute::NoInline) && !callee.hasFnAttribute(Attribute::OptimizeNone))
+      return false;
+    for (const Attribute &attribute : callee.getAttributes().getFnAttrs())
+      if (attribute.isStringAttribute() && attribute.getKindAsString().starts_with("enzyme"))
+        return false;
+    const StringRef name = callee.getName();
+    for (size_t i = 0; i < options_.num_keep; ++i)
+      if (name == enz::text(options_.keep[i]))
+        return false;
+    for (size_t i = 0; i < options_.num_keep_containing; ++i)
+      if (name.contains(enz::text(options_.keep_containing[i])))
+        return false;
+    LibFunc known;
+    if (!callee.hasLocalLinkage() &&
+        host_.functions->getResult<TargetLibraryAnalysis>(target_).getLibFunc(callee, known))
+      return false;
+    if (sizeOf(callee) > options_.inline_callee)
+      return false;
+    return isInlineViable(callee).isSuccess() && !isRecursive(callee);
+  }
+
+  static bool isRecursive(Function &callee) {
+    SmallPtrSet<const Function *, 16> seen;
+    SmallVector<const Function *, 16> work{&callee};
+    while (!work.empty()) {
+      const Function *function = work.pop_back_val();
+      for (const BasicBlock &block : *function)
+        for (const Instruction &inst : block) {
+          const auto *call = dyn_cast<CallBase>(&inst);
+          const Function *next = call ? call->getCalledFunction() : nullptr;
+          if (!next || next->isDeclaration())
+            continue;
+          if (next == &callee || seen.size() >= kRecursionSearchLimit)
+            return true;
+          if (seen.insert(next).second)
+            work.push_back(next);
+        }
+    }
+    return false;
+  }
+
+  EnzOpaqueHost &host_;
+  Function &target_;
+  const EnzPrepare &options_;
+  uint64_t &budget_;
+  SmallPtrSet<const Function *, 16> annotated_;
+  DenseMap<const Function *, uint64_t> sizes_;
+  DenseMap<const Function *, bool> wanted_;
+};
+
+} // namespace
+
+bool enz::inlineInto(EnzOpaqueHost &host, Function &function, const EnzPrepare &options, uint64_t &budget) {
+  return Inliner(host, function, options, budget).run();
+}

@@ -1,0 +1,181 @@
+// Marker calls: found, their arguments classified, and replaced by calls of generated wrappers.
+
+#include "support.h"
+
+#include "llvm/IR/GlobalAlias.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace {
+
+// How far an argument is followed through casts, phis and stack slots.
+constexpr int kLookThroughLimit = 16;
+
+// The value that a stack slot holds, if it is stored to once and only loaded otherwise.
+Value *onlyStored(const AllocaInst &slot) {
+  Value *stored = nullptr;
+  for (const User *user : slot.users()) {
+    if (const auto *store = dyn_cast<StoreInst>(user)) {
+      if (stored || store->getPointerOperand() != &slot)
+        return nullptr;
+      stored = const_cast<Value *>(store->getValueOperand());
+    } else if (const auto *inst = dyn_cast<Instruction>(user);
+               !isa<LoadInst>(user) && !(inst && inst->isLifetimeStartOrEnd())) {
+      return nullptr;
+    }
+  }
+  return stored;
+}
+
+// What an argument is behind what compilers put around it.
+Value *lookThrough(Value *value) {
+  for (int depth = 0; depth < kLookThroughLimit; ++depth) {
+    value = enz::resolve(value);
+    if (auto *cast = dyn_cast<CastInst>(value)) {
+      value = cast->getOperand(0);
+    } else if (auto *freeze = dyn_cast<FreezeInst>(value)) {
+      value = freeze->getOperand(0);
+    } else if (auto *load = dyn_cast<LoadInst>(value)) {
+      auto *slot = dyn_cast<AllocaInst>(load->getPointerOperand());
+      Value *stored = slot ? onlyStored(*slot) : nullptr;
+      if (!stored || stored->getType() != load->getType())
+        return value;
+      value = stored;
+    } else {
+      return value;
+    }
+  }
+  return value;
+}
+
+GlobalVariable *loadedGlobal(Value *value) {
+  auto *load = dyn_cast<LoadInst>(value);
+  return load ? dyn_cast<GlobalVariable>(enz::resolve(load->getPointerOperand())) : nullptr;
+}
+
+// The global that a value is loaded from, also where loads of several paths meet.
+GlobalVariable *annotation(Value *value) {
+  value = lookThrough(value);
+  auto *phi = dyn_cast<PHINode>(value);
+  if (!phi)
+    return loadedGlobal(value);
+  GlobalVariable *common = nullptr;
+  for (Value *incoming : phi->incoming_values()) {
+    GlobalVariable *global = loadedGlobal(lookThrough(incoming));
+    if (!global || (common && common != global))
+      return nullptr;
+    common = global;
+  }
+  return common;
+}
+
+bool isMarker(const Function &function, const EnzStr *substrings, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (function.getName().contains(enz::text(substrings[i])))
+      return true;
+  return false;
+}
+
+} // namespace
+
+size_t enz_marker_calls(EnzHost host, const EnzStr *substrings, size_t count, EnzMarkerCall *out, size_t capacity) {
+  SmallPtrSet<const Function *, 8> markers;
+  for (Function &function : *host->module)
+    if (isMarker(function, substrings, count))
+      markers.insert(&function);
+  if (markers.empty())
+    return 0;
+  size_t n = 0;
+  for (Function &function : *host->module)
+    for (BasicBlock &block : function)
+      for (Instruction &inst : block) {
+        auto *call = dyn_cast<CallBase>(&inst);
+        if (!call || isa<CallBrInst>(call))
+          continue;
+        auto *callee = dyn_cast_or_null<Function>(enz::resolve(call->getCalledOperand()));
+        if (!callee || !markers.contains(callee))
+          continue;
+        if (n < capacity)
+          out[n] = EnzMarkerCall{enz::in(static_cast<Value *>(call)),
+                                 enz::in(static_cast<Value *>(callee)),
+                                 enz::in(static_cast<Value *>(&function)),
+                                 enz::in(call->getDebugLoc().get()),
+                                 enz::in(call->getType()),
+                                 static_cast<uint32_t>(call->arg_size())};
+        ++n;
+      }
+  return n;
+}
+
+void enz_marker_arg(EnzValue raw, uint32_t index, EnzMarkerArg *out) {
+  *out = EnzMarkerArg{};
+  auto *call = enz::as<CallBase>(raw);
+  if (!call || index >= call->arg_size())
+    return;
+  Value *arg = call->getArgOperand(index);
+  out->type = enz::in(arg->getType());
+  enz_param_info(raw, index, &out->attrs);
+  Value *value = lookThrough(arg);
+  if (auto *function = dyn_cast<Function>(value)) {
+    out->kind = ENZ_ARG_FUNCTION;
+    out->target = enz::in(static_cast<Value *>(function));
+  } else if (auto *global = dyn_cast<GlobalVariable>(value)) {
+    out->kind = ENZ_ARG_GLOBAL;
+    out->target = enz::in(static_cast<Value *>(global));
+  } else if (auto *number = dyn_cast<ConstantInt>(value); number && number->getBitWidth() <= 64) {
+    out->kind = ENZ_ARG_INT;
+    out->number = number->getZExtValue();
+  } else if (GlobalVariable *loaded = annotation(arg)) {
+    out->kind = ENZ_ARG_LOAD_OF_GLOBAL;
+    out->target = enz::in(static_cast<Value *>(loaded));
+  }
+}
+
+static EnzValue refuse(EnzTextSink error, void *context, const Twine &message) {
+  enz::SinkStream out(error, context);
+  *out << message;
+  return nullptr;
+}
+
+EnzValue enz_marker_replace(EnzHost host, EnzValue raw, EnzValue raw_wrapper, EnzTextSink error, void *context) {
+  auto *call = enz::as<CallBase>(raw);
+  auto *wrapper = enz::as<Function>(raw_wrapper);
+  if (!call || !wrapper)
+    return refuse(error, context, "the marker is not a call, or the wrapper not a function");
+  FunctionType *type = wrapper->getFunctionType();
+  if (type->isVarArg() || type->getNumParams() != call->arg_size() || type->getReturnType() != call->getType())
+    return refuse(error, context, "the wrapper's type is not that of the call");
+  for (unsigned i = 0; i < call->arg_size(); ++i)
+    if (call->getArgOperand(i)->getType() != type->getParamType(i))
+      return refuse(error, context, "the wrapper's parameter " + Twine(i) + " has another type than the argument");
+
+  // How arguments are passed must be the same at the call and in the wrapper.
+  LLVMContext &llvm = host->module->getContext();
+  SmallVector<AttributeSet, 8> params;
+  for (unsigned i = 0; i < call->arg_size(); ++i)
+    params.push_back(call->getAttributes().getParamAttrs(i));
+  const AttributeSet ret = call->getAttributes().getRetAttrs();
+  const AttributeList of_wrapper = wrapper->getAttributes();
+  wrapper->setAttributes(AttributeList::get(llvm, of_wrapper.getFnAttrs(), ret, params));
+  wrapper->addFnAttr(Attribute::AlwaysInline);
+  wrapper->setCallingConv(call->getCallingConv());
+
+  SmallVector<Value *, 8> args(call->args());
+  SmallVector<OperandBundleDef, 1> bundles;
+  call->getOperandBundlesAsDefs(bundles);
+  CallBase *made = nullptr;
+  if (auto *invoke = dyn_cast<InvokeInst>(call))
+    made = InvokeInst::Create(wrapper, invoke->getNormalDest(), invoke->getUnwindDest(), args, bundles, "",
+                              invoke->getIterator());
+  else
+    made = CallInst::Create(wrapper, args, bundles, "", call->getIterator());
+  made->setCallingConv(call->getCallingConv());
+  made->setAttributes(AttributeList::get(llvm, AttributeSet(), ret, params));
+  made->setDebugLoc(call->getDebugLoc());
+  made->takeName(call);
+  call->replaceAllUsesWith(made);
+  host->functions->invalidate(*call->getFunction(), PreservedAnalyses::none());
+  call->eraseFromParent();
+  return enz::in(static_cast<Value *>(made));
+}

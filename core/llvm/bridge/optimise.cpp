@@ -1,0 +1,144 @@
+// Optimisation of what was generated: the host's own function simplification, so that its later passes (vectorisation above
+// all) find derivatives in the shape in which they find everything else; and inlining of the wrappers that stand
+// between a marker's call site and the derivative.
+
+#include "support.h"
+
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace {
+
+// A derivative of at most this many instructions is inlined where the marker stood.
+constexpr unsigned kSmallDerivative = 60;
+
+OptimizationLevel levelOf(uint32_t speed, uint32_t size) {
+  if (size == 1)
+    return OptimizationLevel::Os;
+  if (size > 1)
+    return OptimizationLevel::Oz;
+  switch (speed) {
+  case 0:
+    return OptimizationLevel::O0;
+  case 1:
+    return OptimizationLevel::O1;
+  case 2:
+    return OptimizationLevel::O2;
+  default:
+    return OptimizationLevel::O3;
+  }
+}
+
+FunctionPassManager light() {
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  return passes;
+}
+
+void run(EnzOpaqueHost &host, Function &function, FunctionPassManager &passes) {
+  PreservedAnalyses preserved = passes.run(function, *host.functions);
+  host.functions->invalidate(function, preserved);
+}
+
+ThinOrFullLTOPhase phaseOf(const EnzOpaqueHost &host) {
+  // Within a full link LLVM simplifies functions by another list; ours is the one of a single file.
+  return host.phase == ThinOrFullLTOPhase::FullLTOPostLink ? ThinOrFullLTOPhase::None : host.phase;
+}
+
+// Inlines the direct calls of `callee`; returns the functions they stood in.
+SmallVector<Function *, 4> inlineCalls(EnzOpaqueHost &host, Function &callee) {
+  SmallVector<CallBase *, 4> calls;
+  for (User *user : callee.users())
+    if (auto *call = dyn_cast<CallBase>(user);
+        call && call->getCalledOperand() == &callee && call->getFunctionType() == callee.getFunctionType())
+      calls.push_back(call);
+  auto cache = [&host](Function &function) -> AssumptionCache & {
+    return host.functions->getResult<AssumptionAnalysis>(function);
+  };
+  SmallVector<Function *, 4> callers;
+  for (CallBase *call : calls) {
+    Function *caller = call->getFunction();
+    InlineFunctionInfo info(cache);
+    if (!InlineFunction(*call, info).isSuccess())
+      continue;
+    host.functions->invalidate(*caller, PreservedAnalyses::none());
+    if (!is_contained(callers, caller))
+      callers.push_back(caller);
+  }
+  return callers;
+}
+
+// Calls of small generated functions that a wrapper left behind in its caller.
+bool inlineSmall(EnzOpaqueHost &host, Function &caller, const SmallPtrSetImpl<Function *> &generated) {
+  bool changed = false;
+  SmallVector<CallBase *, 8> calls;
+  for (BasicBlock &block : caller)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        if (Function *callee = call->getCalledFunction(); callee && generated.contains(callee))
+          calls.push_back(call);
+  for (CallBase *call : calls) {
+    auto cache = [&host](Function &function) -> AssumptionCache & {
+      return host.functions->getResult<AssumptionAnalysis>(function);
+    };
+    InlineFunctionInfo info(cache);
+    changed |= InlineFunction(*call, info).isSuccess();
+  }
+  if (changed)
+    host.functions->invalidate(caller, PreservedAnalyses::none());
+  return changed;
+}
+
+} // namespace
+
+void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_t speed, uint32_t size) {
+  const OptimizationLevel level = levelOf(speed, size);
+  for (size_t i = 0; i < count; ++i) {
+    auto *function = enz::as<Function>(functions[i]);
+    if (!function || function->isDeclaration())
+      continue;
+    FunctionPassManager passes = level == OptimizationLevel::O0
+                                     ? light()
+                                     : host->passes->buildFunctionSimplificationPipeline(level, phaseOf(*host));
+    run(*host, *function, passes);
+  }
+}
+
+void enz_inline_wrappers(EnzHost host, const EnzValue *wrappers, size_t count, const EnzValue *generated,
+                         size_t num_generated, uint32_t speed) {
+  SmallPtrSet<Function *, 16> small;
+  for (size_t i = 0; i < num_generated; ++i)
+    if (auto *function = enz::as<Function>(generated[i]);
+        function && function->hasLocalLinkage() && function->getInstructionCount() <= kSmallDerivative)
+      small.insert(function);
+  SmallVector<Function *, 8> callers;
+  for (size_t i = 0; i < count; ++i) {
+    auto *wrapper = enz::as<Function>(wrappers[i]);
+    if (!wrapper)
+      continue;
+    small.erase(wrapper);
+    for (Function *caller : inlineCalls(*host, *wrapper))
+      if (!is_contained(callers, caller))
+        callers.push_back(caller);
+    if (wrapper->use_empty())
+      enz_function_erase(host, wrappers[i]);
+  }
+  if (speed == 0)
+    return;
+  for (Function *caller : callers) {
+    inlineSmall(*host, *caller, small);
+    if (caller->hasOptNone())
+      continue;
+    FunctionPassManager passes = light();
+    run(*host, *caller, passes);
+  }
+}

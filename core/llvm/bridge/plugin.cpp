@@ -1,0 +1,89 @@
+// The plugin's face to its hosts: the information structure, and the places of the pass in their pipelines.
+//
+// Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
+// point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once more;
+// and at the start of a full link, where code was simplified file by file before.
+
+#include "support.h"
+
+#include "llvm/IR/PassManager.h"
+#include "llvm/Plugins/PassPlugin.h"
+
+using namespace llvm;
+
+static_assert(sizeof(EnzPluginInfo) == sizeof(PassPluginLibraryInfo), "the structure that hosts read");
+static_assert(LLVM_PLUGIN_API_VERSION == 2, "the structure was written for version 2");
+
+namespace {
+
+// Set once, when the host asks for the plugin's information, before any pass exists.
+EnzRunFunction run_function = nullptr;
+
+class EnzymePass : public PassInfoMixin<EnzymePass> {
+public:
+  EnzymePass(PassBuilder &passes, EnzPhase phase, OptimizationLevel level, ThinOrFullLTOPhase lto)
+      : passes_(&passes), phase_(phase), level_(level), lto_(lto) {}
+
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &modules) {
+    if (!run_function)
+      return PreservedAnalyses::all();
+    auto &functions = modules.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+    EnzOpaqueHost host{&module, &modules, &functions, passes_, lto_};
+    const bool changed = run_function(&host, phase_, level_.getSpeedupLevel(), level_.getSizeLevel()) != 0;
+    return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+
+  static bool isRequired() { return true; }
+
+private:
+  PassBuilder *passes_;
+  EnzPhase phase_;
+  OptimizationLevel level_;
+  ThinOrFullLTOPhase lto_;
+};
+
+EnzPhase phaseOf(ThinOrFullLTOPhase lto) {
+  switch (lto) {
+  case ThinOrFullLTOPhase::None:
+    return ENZ_PHASE_COMPILE;
+  case ThinOrFullLTOPhase::ThinLTOPreLink:
+  case ThinOrFullLTOPhase::FullLTOPreLink:
+    return ENZ_PHASE_PRE_LINK;
+  case ThinOrFullLTOPhase::ThinLTOPostLink:
+    return ENZ_PHASE_THIN_LINK;
+  case ThinOrFullLTOPhase::FullLTOPostLink:
+    return ENZ_PHASE_FULL_LINK;
+  }
+  return ENZ_PHASE_COMPILE;
+}
+
+void registerCallbacks(PassBuilder &passes) {
+  passes.registerPipelineParsingCallback(
+      [&passes](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+        if (name != "enzyme")
+          return false;
+        manager.addPass(
+            EnzymePass(passes, ENZ_PHASE_EXPLICIT, OptimizationLevel::O2, ThinOrFullLTOPhase::None));
+        return true;
+      });
+  passes.registerOptimizerEarlyEPCallback(
+      [&passes](ModulePassManager &manager, OptimizationLevel level, ThinOrFullLTOPhase lto) {
+        manager.addPass(EnzymePass(passes, phaseOf(lto), level, lto));
+      });
+  passes.registerFullLinkTimeOptimizationEarlyEPCallback(
+      [&passes](ModulePassManager &manager, OptimizationLevel level) {
+        manager.addPass(
+            EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
+      });
+}
+
+} // namespace
+
+void enz_plugin_info(EnzPluginInfo *out, EnzRunFunction run) {
+  run_function = run;
+  out->api = LLVM_PLUGIN_API_VERSION;
+  out->name = "Enzyme";
+  out->version = "0.1";
+  out->register_callbacks = reinterpret_cast<void *>(&registerCallbacks);
+  out->pre_codegen = nullptr;
+}

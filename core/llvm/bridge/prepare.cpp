@@ -1,0 +1,173 @@
+// A simplified clone of a function, in the shape that the import and the derivative expect: values instead of stack slots,
+// small callees inlined, simple loops in LCSSA form, one return, no constant expressions.
+//
+// Code that was optimised before (no promotable stack slot is left) gets only the shape; raw code gets roughly what -O1
+// does before it vectorises or unrolls, so that derivatives at -O0 are not of stack traffic. Lifetime markers go:
+// the derivative reads memory later than the program did.
+
+#include "support.h"
+
+#include "llvm/Analysis/GlobalsModRef.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
+
+using namespace llvm;
+
+namespace {
+
+bool hasStackTraffic(const Function &function) {
+  for (const Instruction &inst : function.getEntryBlock())
+    if (const auto *slot = dyn_cast<AllocaInst>(&inst); slot && isAllocaPromotable(slot))
+      return true;
+  return false;
+}
+
+void addCleanup(FunctionPassManager &passes) {
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
+  passes.addPass(InstCombinePass());
+}
+
+void addLoopWork(FunctionPassManager &passes) {
+  LoopPassManager first;
+  first.addPass(LoopRotatePass(true, false));
+  first.addPass(LICMPass(LICMOptions()));
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(first), /*UseMemorySSA=*/true));
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
+  passes.addPass(InstCombinePass());
+  LoopPassManager second;
+  second.addPass(IndVarSimplifyPass());
+  second.addPass(LoopDeletionPass());
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(second), /*UseMemorySSA=*/false));
+  passes.addPass(GVNPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(ADCEPass());
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
+}
+
+void addShape(FunctionPassManager &passes) {
+  passes.addPass(UnifyFunctionExitNodesPass());
+  passes.addPass(LoopSimplifyPass());
+  passes.addPass(LCSSAPass());
+}
+
+void run(EnzOpaqueHost &host, Function &function, FunctionPassManager passes) {
+  PreservedAnalyses preserved = passes.run(function, *host.functions);
+  host.functions->invalidate(function, preserved);
+}
+
+void dropLifetimes(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block))
+      if (inst.isLifetimeStartOrEnd())
+        inst.eraseFromParent();
+}
+
+} // namespace
+
+namespace enz {
+
+// Constant expressions among operands become instructions: before the user, or for a phi at the end of the incoming
+// block, once for each block.
+void lowerConstantExpressions(Function &function) {
+  SmallVector<Instruction *, 64> work;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      work.push_back(&inst);
+  while (!work.empty()) {
+    Instruction *user = work.pop_back_val();
+    if (isa<LandingPadInst>(user))
+      continue;
+    auto *phi = dyn_cast<PHINode>(user);
+    SmallDenseMap<std::pair<BasicBlock *, Constant *>, Instruction *> done;
+    for (Use &use : user->operands()) {
+      auto *expr = dyn_cast<ConstantExpr>(use.get());
+      if (!expr)
+        continue;
+      BasicBlock *from = phi ? phi->getIncomingBlock(use) : nullptr;
+      Instruction *&lowered = done[{from, expr}];
+      if (!lowered) {
+        lowered = expr->getAsInstruction();
+        lowered->insertBefore(phi ? from->getTerminator()->getIterator() : user->getIterator());
+        work.push_back(lowered);
+      }
+      use.set(lowered);
+    }
+  }
+}
+
+} // namespace enz
+
+EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
+  auto *function = enz::as<Function>(raw);
+  if (!function || function->isDeclaration())
+    return nullptr;
+  // What was known of globals before we write functions into the module is not known any more.
+  PreservedAnalyses preserved = PreservedAnalyses::all();
+  preserved.abandon<GlobalsAA>();
+  host->modules->invalidate(*host->module, preserved);
+
+  ValueToValueMapTy map;
+  Function *clone = CloneFunction(function, map);
+  clone->setName(function->getName() + ".enzyme.prep");
+  clone->setLinkage(GlobalValue::InternalLinkage);
+  clone->setVisibility(GlobalValue::DefaultVisibility);
+  clone->setDLLStorageClass(GlobalValue::DefaultStorageClass);
+  clone->setComdat(nullptr);
+  clone->removeFnAttr(Attribute::OptimizeNone);
+  clone->removeFnAttr(Attribute::NoInline);
+  for (BasicBlock &block : *clone)
+    for (Instruction &inst : block)
+      inst.dropDbgRecords();
+
+  const bool stack = hasStackTraffic(*clone);
+  if (stack) {
+    FunctionPassManager first;
+    addCleanup(first);
+    run(*host, *clone, std::move(first));
+  }
+  uint64_t budget = options->inline_budget;
+  const bool inlined = budget > 0 && enz::inlineInto(*host, *clone, *options, budget);
+  if (inlined)
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+  const bool more = inlined && hasStackTraffic(*clone);
+  FunctionPassManager second;
+  if (inlined)
+    addCleanup(second);
+  if (stack || more)
+    addLoopWork(second);
+  addShape(second);
+  run(*host, *clone, std::move(second));
+  dropLifetimes(*clone);
+  enz::lowerConstantExpressions(*clone);
+  host->functions->invalidate(*clone, PreservedAnalyses::none());
+  return enz::in(static_cast<Value *>(clone));
+}
+
+void enz_function_erase(EnzHost host, EnzValue raw) {
+  auto *function = enz::as<Function>(raw);
+  if (!function)
+    return;
+  host->functions->clear(*function, function->getName());
+  function->deleteBody();
+  if (!function->use_empty())
+    function->replaceAllUsesWith(PoisonValue::get(function->getType()));
+  function->eraseFromParent();
+}

@@ -1,0 +1,90 @@
+// What the C++ files of the bridge share: conversions between LLVM's objects and the opaque handles of bridge.h, and
+// the host, which is a module with the analysis managers that belong to it.
+#ifndef ENZYME_SUPPORT_H
+#define ENZYME_SUPPORT_H
+
+#include "bridge.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/BasicBlock.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+
+static_assert(LLVM_VERSION_MAJOR == 22, "the bridge is written against LLVM 22");
+
+struct EnzOpaqueHost {
+  llvm::Module *module;
+  llvm::ModuleAnalysisManager *modules;
+  llvm::FunctionAnalysisManager *functions;
+  llvm::PassBuilder *passes;
+  llvm::ThinOrFullLTOPhase phase;
+};
+
+namespace enz {
+
+inline llvm::StringRef text(EnzStr s) { return llvm::StringRef(s.data ? s.data : "", s.data ? s.len : 0); }
+inline EnzStr text(llvm::StringRef s) { return EnzStr{s.data(), s.size()}; }
+
+inline llvm::Type *un(EnzType t) { return reinterpret_cast<llvm::Type *>(t); }
+inline llvm::Value *un(EnzValue v) { return reinterpret_cast<llvm::Value *>(v); }
+inline llvm::BasicBlock *un(EnzBlock b) { return reinterpret_cast<llvm::BasicBlock *>(b); }
+inline EnzType in(llvm::Type *t) { return reinterpret_cast<EnzType>(t); }
+inline EnzValue in(llvm::Value *v) { return reinterpret_cast<EnzValue>(v); }
+inline EnzBlock in(llvm::BasicBlock *b) { return reinterpret_cast<EnzBlock>(b); }
+inline EnzLoc in(const llvm::DILocation *l) {
+  return reinterpret_cast<EnzLoc>(const_cast<llvm::DILocation *>(l));
+}
+inline llvm::DILocation *un(EnzLoc l) { return reinterpret_cast<llvm::DILocation *>(l); }
+
+template <typename T> T *as(EnzValue v) { return llvm::dyn_cast_or_null<T>(un(v)); }
+
+// A stream that collects text for a sink.
+class SinkStream {
+public:
+  SinkStream(EnzTextSink sink, void *context) : stream_(text_), sink_(sink), context_(context) {}
+  ~SinkStream() {
+    if (sink_ && !text_.empty())
+      sink_(context_, text_.data(), text_.size());
+  }
+  SinkStream(const SinkStream &) = delete;
+  SinkStream &operator=(const SinkStream &) = delete;
+  llvm::raw_ostream &operator*() { return stream_; }
+
+private:
+  std::string text_;
+  llvm::raw_string_ostream stream_;
+  EnzTextSink sink_;
+  void *context_;
+};
+
+// Our numbers of LLVM's enumerations, and back. The second member is false for what we do not know.
+uint32_t binaryNumber(unsigned opcode);
+unsigned binaryOpcode(uint32_t number);
+uint32_t castNumber(unsigned opcode);
+unsigned castOpcode(uint32_t number);
+constexpr uint32_t kUnknown = ~0u;
+
+const llvm::fltSemantics *semantics(uint32_t float_kind);
+uint32_t floatNumber(const llvm::Type *type);
+
+// What a constant is behind casts and aliases that cannot be replaced at link time.
+llvm::Value *resolve(llvm::Value *value);
+
+// Whether the body of `function` is the one that will run.
+bool exactBody(const llvm::Function &function);
+
+// Turns the constant expressions among the operands of a function into instructions.
+void lowerConstantExpressions(llvm::Function &function);
+
+// Inlines what is worth inlining into a prepared clone; returns whether anything was.
+bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options, uint64_t &budget);
+
+} // namespace enz
+
+#endif

@@ -1,0 +1,85 @@
+//! What LLVM knows of a prepared clone, as tables over the mirror's ids.
+
+use std::ffi::c_void;
+
+use enzyme_ir::{ByteRun, ByteType, Facts, Func};
+
+use super::body::{BodyMap, operand};
+use super::float_kind;
+use crate::ffi::{self, ArgFact, ByteRunFact, FactSink, HostRef, TripCount, ValueRef};
+use crate::session::Session;
+
+/// Facts as LLVM states them.
+#[derive(Default)]
+pub(super) struct Asked {
+    trips: Vec<TripCount>,
+    loads: Vec<ValueRef>,
+    args: Vec<ArgFact>,
+    runs: Vec<ByteRunFact>,
+}
+
+unsafe extern "C" fn on_trip(context: *mut c_void, fact: TripCount) {
+    // SAFETY: `ask` passes an `Asked` that outlives the call and that nobody else holds meanwhile.
+    unsafe { &mut *context.cast::<Asked>() }.trips.push(fact);
+}
+
+unsafe extern "C" fn on_load(context: *mut c_void, load: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.loads.push(load);
+}
+
+unsafe extern "C" fn on_arg(context: *mut c_void, fact: ArgFact) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.args.push(fact);
+}
+
+unsafe extern "C" fn on_run(context: *mut c_void, run: ByteRunFact) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.runs.push(run);
+}
+
+/// Asks for all facts. Trip counts are written into the function, so this comes before its instructions are read.
+pub(super) fn ask(host: HostRef, function: ValueRef) -> Asked {
+    let mut asked = Asked::default();
+    let sink = FactSink {
+        context: (&raw mut asked).cast(),
+        trip_count: on_trip,
+        stable_load: on_load,
+        stable_arg: on_arg,
+        byte_run: on_run,
+    };
+    // SAFETY: the function is a clone in the host's module; the sink lives across the call.
+    unsafe { ffi::enz_trip_counts(host, function, &raw const sink) };
+    // SAFETY: as above.
+    unsafe { ffi::enz_memory_facts(host, function, &raw const sink) };
+    // SAFETY: as above.
+    unsafe { ffi::enz_type_facts(host, function, &raw const sink) };
+    asked
+}
+
+/// Turns handles into ids. What the mirror does not hold is left out, which is always sound.
+pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMap, asked: &Asked, out: &mut Facts) {
+    for trip in &asked.trips {
+        let Some(header) = map.blocks.get(&trip.header).copied() else { continue };
+        if let Ok(count) = operand(session, func, map, trip.count) {
+            out.trip_counts.insert(header, count);
+        }
+    }
+    out.stable_loads.extend(asked.loads.iter().filter_map(|l| map.insts.get(l)));
+    out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
+    for run in &asked.runs {
+        let ty = match run.kind {
+            0 => ByteType::Float(float_kind(run.float_kind)),
+            1 => ByteType::Pointer,
+            _ => ByteType::Integer,
+        };
+        let described = ByteRun { offset: run.offset, size: run.size, ty };
+        match run.inst {
+            Some(inst) => {
+                let Some(id) = map.insts.get(&inst) else { continue };
+                out.access_types.entry(*id).or_default().push(described);
+            }
+            None => out.param_types.entry(run.param).or_default().push(described),
+        }
+    }
+}

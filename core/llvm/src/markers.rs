@@ -1,0 +1,146 @@
+//! Marker calls: where a user asks for a derivative.
+//!
+//! A marker is recognised by a part of the callee's name. Its arguments are looked through as far as compilers at -O0 hide
+//! them: casts, phis of the same value, and the stack slot that is stored to once.
+
+use enzyme_ir::{FuncId, LocId, ParamAttrs, TypeId};
+
+use crate::ffi::{self, Str, ValueRef};
+use crate::import;
+use crate::problem::Problem;
+use crate::session::Session;
+use crate::text::collect;
+
+/// What an argument of a marker is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MarkerValue {
+    /// The address of a global variable.
+    GlobalRef(String),
+    /// A value loaded from a global variable: how annotations arrive.
+    LoadOfGlobal(String),
+    /// A function, declared in the session's mirror.
+    Function(FuncId),
+    /// An integer constant of at most 64 bits, zero-extended.
+    ConstInt(u64),
+    /// Anything known only at run time.
+    Other,
+}
+
+/// One argument of a marker.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MarkerArg {
+    /// Its type.
+    pub ty: TypeId,
+    /// What it is.
+    pub value: MarkerValue,
+    /// Attributes at the call: `sret` and `byval` decide how it is passed.
+    pub attrs: ParamAttrs,
+}
+
+/// A call of a marker function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MarkerCall {
+    /// Index of the call in its session.
+    pub handle: usize,
+    /// Name of the marker.
+    pub callee: String,
+    /// The function in which the call stands.
+    pub caller: FuncId,
+    /// Symbol of that function.
+    pub caller_name: String,
+    /// Place of the call in the source.
+    pub loc: Option<LocId>,
+    /// Type of the result.
+    pub ret: TypeId,
+    /// Arguments in order; a first one with `attrs.sret` is where the result goes.
+    pub args: Vec<MarkerArg>,
+}
+
+impl MarkerCall {
+    /// The type of the structure that the call returns through its first argument.
+    pub fn sret(&self) -> Option<TypeId> {
+        self.args.first().and_then(|a| a.attrs.sret)
+    }
+}
+
+/// A call found earlier; taken when it is replaced.
+pub(crate) struct Found {
+    call: Option<ValueRef>,
+}
+
+impl Session {
+    /// All calls and invokes of functions whose name contains one of `parts`, in the order of the module. Bodies of
+    /// prepared clones and exported functions are included only if they call markers themselves.
+    pub fn find_marker_calls(&mut self, parts: &[&str]) -> Vec<MarkerCall> {
+        let parts: Vec<Str> = parts.iter().map(|p| Str::of(p)).collect();
+        let mut raw: Vec<ffi::MarkerCallInfo> = Vec::new();
+        for _ in 0..2 {
+            // SAFETY: the host is alive; both arrays are as long as said.
+            let n = unsafe {
+                ffi::enz_marker_calls(self.host, parts.as_ptr(), parts.len(), raw.as_mut_ptr(), raw.len())
+            };
+            if n <= raw.len() {
+                raw.truncate(n);
+                break;
+            }
+            raw.resize_with(n, Default::default);
+        }
+        raw.iter().filter_map(|info| self.describe(info)).collect()
+    }
+
+    fn describe(&mut self, info: &ffi::MarkerCallInfo) -> Option<MarkerCall> {
+        let (call, callee, caller) = (info.call?, info.callee?, info.caller?);
+        let args = (0..info.num_args).filter_map(|i| self.describe_arg(call, i)).collect();
+        let ret = import::import_type(self, info.ret?);
+        let loc = info.loc.map(|l| import::import_loc(self, l));
+        let caller = import::declare_function(self, caller);
+        let handle = self.found.len();
+        self.found.push(Found { call: Some(call) });
+        // SAFETY: the callee is a function of the module.
+        let name = unsafe { ffi::enz_value_name(callee) }.to_text();
+        let caller_name = self.ir.funcs[caller].name.clone();
+        Some(MarkerCall { handle, callee: name, caller, caller_name, loc, ret, args })
+    }
+
+    fn describe_arg(&mut self, call: ValueRef, index: u32) -> Option<MarkerArg> {
+        let mut info = ffi::MarkerArgInfo::default();
+        // SAFETY: the call has more than `index` arguments; `info` is valid to write to.
+        unsafe { ffi::enz_marker_arg(call, index, &raw mut info) };
+        let ty = import::import_type(self, info.ty?);
+        // SAFETY: targets are globals or functions of the module.
+        let name = |v: ValueRef| unsafe { ffi::enz_value_name(v) }.to_text();
+        let value = match (info.kind, info.target) {
+            (1, Some(global)) => MarkerValue::GlobalRef(name(global)),
+            (2, Some(global)) => MarkerValue::LoadOfGlobal(name(global)),
+            (3, Some(function)) => MarkerValue::Function(import::declare_function(self, function)),
+            (4, _) => MarkerValue::ConstInt(info.number),
+            _ => MarkerValue::Other,
+        };
+        let attrs = import::param_attrs(self, &info.attrs);
+        Some(MarkerArg { ty, value, attrs })
+    }
+
+    /// Makes the call of a marker a call of the exported function `wrapper`, whose parameters and result must have
+    /// exactly the types of the call's. What only the marker used (loads of annotations) goes.
+    pub fn replace_marker(&mut self, call: &MarkerCall, wrapper: FuncId) -> Result<(), Problem> {
+        let problem = |message: &str| Problem {
+            message: message.to_owned(),
+            function: call.caller_name.clone(),
+            loc: call.loc,
+        };
+        let target = self.exported.function(wrapper).ok_or_else(|| problem("the wrapper was not exported"))?;
+        let slot = self.found.get_mut(call.handle).and_then(|f| f.call.take());
+        let Some(value) = slot else { return Err(problem("the marker call was replaced before")) };
+        // SAFETY: the call is in the module and was not replaced; the wrapper is a function of the module.
+        let (done, message) =
+            collect(|sink, context| unsafe { ffi::enz_marker_replace(self.host, value, target, sink, context) });
+        if done.is_none() {
+            if let Some(found) = self.found.get_mut(call.handle) {
+                found.call = Some(value);
+            }
+            return Err(problem(&message));
+        }
+        self.wrapper_used(target);
+        Ok(())
+    }
+}

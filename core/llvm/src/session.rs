@@ -1,0 +1,257 @@
+//! One LLVM module under differentiation, and its mirror.
+
+use std::collections::{BTreeMap, HashMap};
+
+use enzyme_ir::{DataLayout, Facts, FuncId, Linkage, LocId, Module};
+
+use crate::export::Exported;
+use crate::ffi::{self, HostRef, LocRef, Str, ValueRef};
+use crate::import::{self, Imported};
+use crate::markers::Found;
+use crate::pass::Level;
+use crate::problem::Problem;
+use crate::text::collect;
+
+/// How a function is simplified before it is imported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrepareOptions {
+    /// Instructions that inlining may bring into one function; 0 disables inlining.
+    pub inline_budget: u64,
+    /// Largest function that is inlined, in instructions.
+    pub inline_callee: u64,
+    /// Functions that stay calls, by name (those with rules of their own).
+    pub keep: Vec<String>,
+    /// Functions that stay calls, by a part of the name (markers).
+    pub keep_containing: Vec<String>,
+    /// Whether to ask for facts, which costs time.
+    pub facts: bool,
+}
+
+impl Default for PrepareOptions {
+    fn default() -> PrepareOptions {
+        PrepareOptions {
+            inline_budget: 20_000,
+            inline_callee: 1_000,
+            keep: Vec::new(),
+            keep_containing: vec!["__enzyme_".to_owned()],
+            facts: true,
+        }
+    }
+}
+
+/// A module of a host compiler or of a tool, mirrored on demand.
+pub struct Session {
+    /// The mirror: imported declarations and bodies, and whatever the caller adds.
+    pub ir: Module,
+    pub(crate) host: HostRef,
+    pub(crate) imported: Imported,
+    pub(crate) exported: Exported,
+    pub(crate) found: Vec<Found>,
+    facts: BTreeMap<FuncId, Facts>,
+    no_facts: Facts,
+    clones: BTreeMap<FuncId, ValueRef>,
+    wrappers: Vec<ValueRef>,
+}
+
+impl Session {
+    /// A session on the module of `host`.
+    ///
+    /// # Safety
+    ///
+    /// The host and its module must outlive the session, and nobody else may change the module meanwhile.
+    pub(crate) unsafe fn new(host: HostRef) -> Session {
+        let mut ir = Module::default();
+        let (mut name, mut triple) = (Str::EMPTY, Str::EMPTY);
+        // SAFETY: the host is alive by this function's contract; the places to write to are valid.
+        let ((), layout) = collect(|sink, context| unsafe {
+            ffi::enz_module_names(host, &raw mut name, &raw mut triple, sink, context);
+        });
+        ir.name = name.to_text();
+        ir.triple = triple.to_text();
+        if !layout.is_empty() {
+            ir.ctx.layout = DataLayout::parse(&layout);
+        }
+        Session {
+            ir,
+            host,
+            imported: Imported::default(),
+            exported: Exported::default(),
+            found: Vec::new(),
+            facts: BTreeMap::new(),
+            no_facts: Facts::default(),
+            clones: BTreeMap::new(),
+            wrappers: Vec::new(),
+        }
+    }
+
+    /// Imports every function and global of the module as it is, with bodies and initial contents.
+    pub fn import_module(&mut self) -> Result<(), Vec<Problem>> {
+        import::import_module(self)
+    }
+
+    /// The function of the LLVM module called `name`, declared here if it was not.
+    pub fn find_function(&mut self, name: &str) -> Option<FuncId> {
+        // SAFETY: the host is alive; the name is borrowed for the call.
+        let value = unsafe { ffi::enz_module_function(self.host, Str::of(name)) }?;
+        Some(import::declare_function(self, value))
+    }
+
+    /// Whether [`Session::define_body`] can give `f` a body: the LLVM module defines it, and no other definition can
+    /// replace that one at link time.
+    pub fn has_body(&self, f: FuncId) -> bool {
+        let Some(value) = self.llvm_function(f) else { return false };
+        let info = import::func_info(self.host, value);
+        info.flags & (ffi::FUNC_DECLARATION | ffi::FUNC_INTERPOSABLE) == 0
+    }
+
+    /// Gives the declaration `f` the body of the module's function, unprepared. Does nothing if it has one.
+    pub fn import_body(&mut self, f: FuncId) -> Result<(), Vec<Problem>> {
+        if self.ir.funcs.get(f).is_some_and(|func| !func.is_declaration()) {
+            return Ok(());
+        }
+        let value = self.body_of(f)?;
+        import::import_body(self, f, value, None)
+    }
+
+    /// Gives the declaration `f` the body of a simplified clone of the module's function, and the facts that LLVM
+    /// knows of it. Does nothing if it has a body already.
+    pub fn define_body(&mut self, f: FuncId, options: &PrepareOptions) -> Result<(), Vec<Problem>> {
+        if self.ir.funcs.get(f).is_some_and(|func| !func.is_declaration()) {
+            return Ok(());
+        }
+        let value = self.body_of(f)?;
+        let keep: Vec<Str> = options.keep.iter().map(|s| Str::of(s)).collect();
+        let containing: Vec<Str> = options.keep_containing.iter().map(|s| Str::of(s)).collect();
+        let raw = ffi::Prepare {
+            inline_budget: options.inline_budget,
+            inline_callee: options.inline_callee,
+            keep: keep.as_ptr(),
+            num_keep: keep.len(),
+            keep_containing: containing.as_ptr(),
+            num_keep_containing: containing.len(),
+        };
+        // SAFETY: host and function are alive; `raw` points to arrays that live across the call.
+        let clone = unsafe { ffi::enz_prepare(self.host, value, &raw const raw) };
+        let Some(clone) = clone else {
+            return Err(vec![Problem::new(self.ir.funcs[f].name.clone(), "the function cannot be cloned")]);
+        };
+        if let Some(old) = self.clones.insert(f, clone) {
+            // SAFETY: the clone is ours and no import refers to it any more.
+            unsafe { ffi::enz_function_erase(self.host, old) };
+        }
+        let mut facts = Facts::default();
+        import::import_body(self, f, clone, options.facts.then_some(&mut facts))?;
+        self.facts.insert(f, facts);
+        Ok(())
+    }
+
+    /// What LLVM knows of a function defined by [`Session::define_body`]; empty for others.
+    pub fn facts(&self, f: FuncId) -> &Facts {
+        self.facts.get(&f).unwrap_or(&self.no_facts)
+    }
+
+    /// Writes functions of [`Session::ir`] into the LLVM module, as internal functions; all are declared before any
+    /// is defined, so they may call each other. On failure none of them remains.
+    pub fn export(&mut self, functions: &[FuncId]) -> Result<(), Vec<Problem>> {
+        crate::export::export(self, functions, Linkage::Internal)
+    }
+
+    /// As [`Session::export`], but visible outside of the module: for tools.
+    pub fn export_external(&mut self, functions: &[FuncId]) -> Result<(), Vec<Problem>> {
+        crate::export::export(self, functions, Linkage::External)
+    }
+
+    /// LLVM's text of a function that is in the module or was exported.
+    pub fn print_llvm(&self, f: FuncId) -> Option<String> {
+        let value = self.exported.function(f).or_else(|| self.llvm_function(f))?;
+        // SAFETY: the value belongs to the module of this session.
+        Some(collect(|sink, context| unsafe { ffi::enz_print_value(value, sink, context) }).1)
+    }
+
+    /// LLVM's text of the whole module.
+    pub fn print_llvm_module(&self) -> String {
+        // SAFETY: the host is alive.
+        collect(|sink, context| unsafe { ffi::enz_print_module(self.host, sink, context) }).1
+    }
+
+    /// Runs the host's function simplification on exported functions, then inlines the wrappers that replaced
+    /// markers and tidies their callers. At level 0 a light pipeline runs.
+    pub fn optimise(&mut self, functions: &[FuncId], level: Level) {
+        let values: Vec<ValueRef> = functions.iter().filter_map(|f| self.exported.function(*f)).collect();
+        // SAFETY: all values are functions of the module of this session.
+        unsafe { ffi::enz_optimise(self.host, values.as_ptr(), values.len(), level.speed, level.size) };
+        let wrappers = std::mem::take(&mut self.wrappers);
+        for wrapper in &wrappers {
+            self.exported.forget(*wrapper);
+            self.imported.forget_function(*wrapper);
+        }
+        let others: Vec<ValueRef> = functions.iter().filter_map(|f| self.exported.function(*f)).collect();
+        // SAFETY: all values are functions of this module; wrappers may be erased, and were forgotten above.
+        unsafe {
+            ffi::enz_inline_wrappers(
+                self.host,
+                wrappers.as_ptr(),
+                wrappers.len(),
+                others.as_ptr(),
+                others.len(),
+                level.speed,
+            );
+        }
+    }
+
+    /// Removes prepared clones, and unused declarations whose names contain one of `markers`. The bodies that
+    /// [`Session::define_body`] gave can then no longer be exported by origin.
+    pub fn finish(&mut self, markers: &[&str]) {
+        for (f, clone) in std::mem::take(&mut self.clones) {
+            self.imported.forget_body(f);
+            // SAFETY: clones are made by `define_body` alone, are used by nothing, and are forgotten here.
+            unsafe { ffi::enz_function_erase(self.host, clone) };
+        }
+        let parts: Vec<Str> = markers.iter().map(|m| Str::of(m)).collect();
+        // SAFETY: the host is alive; only unused declarations are removed.
+        unsafe { ffi::enz_module_strip_markers(self.host, parts.as_ptr(), parts.len()) };
+    }
+
+    /// Checks the whole LLVM module.
+    pub fn verify(&self) -> Result<(), Problem> {
+        // SAFETY: the host is alive.
+        let (good, message) = collect(|sink, context| unsafe { ffi::enz_verify_module(self.host, sink, context) });
+        if good != 0 { Ok(()) } else { Err(Problem::new("", message)) }
+    }
+
+    pub(crate) fn wrapper_used(&mut self, wrapper: ValueRef) {
+        if !self.wrappers.contains(&wrapper) {
+            self.wrappers.push(wrapper);
+        }
+    }
+
+    /// The function of the LLVM module that `f` stands for.
+    pub(crate) fn llvm_function(&self, f: FuncId) -> Option<ValueRef> {
+        self.imported.func_value(f)
+    }
+
+    pub(crate) fn llvm_loc(&self, loc: LocId) -> Option<LocRef> {
+        self.imported.loc_ref(loc)
+    }
+
+    fn body_of(&self, f: FuncId) -> Result<ValueRef, Vec<Problem>> {
+        let name = self.ir.funcs.get(f).map(|func| func.name.clone()).unwrap_or_default();
+        match self.llvm_function(f) {
+            Some(value) if self.has_body(f) => Ok(value),
+            Some(_) => Err(vec![Problem::new(name, "the function has no body here, or one that may be replaced")]),
+            None => Err(vec![Problem::new(name, "the function is not in the module")]),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        for clone in std::mem::take(&mut self.clones).into_values() {
+            // SAFETY: as in `finish`.
+            unsafe { ffi::enz_function_erase(self.host, clone) };
+        }
+    }
+}
+
+/// A dense lookup from ids of ours to handles of LLVM's.
+pub(crate) type Handles<I> = HashMap<I, ValueRef>;

@@ -1,0 +1,226 @@
+//! Functions through which no derivative flows, and those that return an argument unchanged.
+
+use super::*;
+
+const fn inactive(title: &'static str, effects: Effects, names: &'static [Name]) -> KnownFn {
+    KnownFn { title, names, what: Known::Inactive, effects, returns: None, floats: false }
+}
+
+const fn inactive_returning_first(title: &'static str, effects: Effects, names: &'static [Name]) -> KnownFn {
+    KnownFn { title, names, what: Known::Inactive, effects, returns: Some(0), floats: false }
+}
+
+const fn identity(title: &'static str, names: &'static [Name]) -> KnownFn {
+    KnownFn { title, names, what: Known::Identity { arg: 0 }, effects: NOTHING, returns: Some(0), floats: false }
+}
+
+pub(super) static ROWS: &[KnownFn] = &[
+    inactive(
+        "intrinsics: notes to the compiler",
+        HIDDEN,
+        names![starting "llvm.lifetime." "llvm.dbg." "llvm.assume" "llvm.invariant.start." "llvm.invariant.end."
+               "llvm.experimental.noalias.scope.decl" "llvm.donothing" "llvm.sideeffect" "llvm.prefetch."
+               "llvm.var.annotation." "llvm.pseudoprobe" "llvm.fake.use" "llvm.instrprof." "llvm.codeview.annotation"],
+    ),
+    inactive("intrinsics: stack pointer", HIDDEN, names![starting "llvm.stacksave" "llvm.stackrestore"]),
+    inactive("intrinsics: stop", ENDS, names!["llvm.trap" "llvm.ubsantrap"]),
+    inactive(
+        "intrinsics: machine state",
+        HIDDEN,
+        names![starting "llvm.readcyclecounter" "llvm.readsteadycounter" "llvm.get.rounding" "llvm.set.rounding"
+               "llvm.get.fpenv" "llvm.set.fpenv" "llvm.reset.fpenv" "llvm.get.fpmode" "llvm.set.fpmode"
+               "llvm.reset.fpmode" "llvm.debugtrap" "llvm.frameaddress" "llvm.returnaddress" "llvm.addressofreturnaddress"],
+    ),
+    with_floats(inactive(
+        "intrinsics: integers and predicates",
+        NOTHING,
+        names![starting "llvm.ctpop." "llvm.ctlz." "llvm.cttz." "llvm.bswap." "llvm.bitreverse." "llvm.fshl."
+               "llvm.fshr." "llvm.abs." "llvm.smax." "llvm.smin." "llvm.umax." "llvm.umin." "llvm.scmp." "llvm.ucmp."
+               "llvm.sadd." "llvm.uadd." "llvm.ssub." "llvm.usub." "llvm.smul." "llvm.umul." "llvm.sshl." "llvm.ushl."
+               "llvm.sdiv.fix" "llvm.udiv.fix" "llvm.clmul." "llvm.is.constant." "llvm.is.fpclass." "llvm.objectsize."
+               "llvm.vscale." "llvm.stepvector." "llvm.get.active.lane.mask." "llvm.eh.typeid.for"
+               "llvm.allow.runtime.check" "llvm.allow.ubsan.check" "llvm.experimental.constrained.fcmp"
+               "llvm.vector.reduce.add." "llvm.vector.reduce.mul." "llvm.vector.reduce.and." "llvm.vector.reduce.or."
+               "llvm.vector.reduce.xor." "llvm.vector.reduce.smax." "llvm.vector.reduce.smin."
+               "llvm.vector.reduce.umax." "llvm.vector.reduce.umin."],
+    )),
+    identity(
+        "intrinsics that return an operand",
+        names![starting "llvm.expect." "llvm.launder.invariant.group." "llvm.strip.invariant.group."
+               "llvm.ptr.annotation." "llvm.annotation." "llvm.ssa.copy.i" "llvm.ssa.copy.p"],
+    ),
+    inactive(
+        "output to streams",
+        PRINTS,
+        names!["printf" "vprintf" "fprintf" "vfprintf" "dprintf" "vdprintf" "__printf_chk" "__vprintf_chk"
+               "__fprintf_chk" "__vfprintf_chk" "__dprintf_chk" "__vdprintf_chk" "wprintf" "fwprintf" "puts" "fputs"
+               "puts_unlocked" "fputs_unlocked" "putchar" "putchar_unlocked" "putc" "putc_unlocked" "fputc"
+               "fputc_unlocked" "fwrite" "fwrite_unlocked" "write" "perror" "psignal" "syslog" "iprintf"],
+    ),
+    inactive(
+        "files and streams",
+        PRINTS,
+        names!["fopen" "fopen64" "fdopen" "freopen" "fclose" "fflush" "fseek" "fseeko" "ftell" "ftello" "rewind" "feof"
+               "ferror" "clearerr" "fileno" "setbuf" "setvbuf" "remove" "rename" "unlink" "open" "open64" "close"
+               "lseek" "isatty" "access" "mkdir" "flockfile" "funlockfile" "tmpfile" "popen" "pclose"],
+    ),
+    inactive(
+        "reading of characters",
+        PRINTS,
+        names!["getchar" "getc" "fgetc" "ungetc" "getc_unlocked" "getchar_unlocked"],
+    ),
+    inactive_returning_first("reading of lines", writes_hidden(&[0]), names!["fgets" "__fgets_chk"]),
+    inactive(
+        "text into memory",
+        writes_hidden(&[0]),
+        names!["sprintf" "vsprintf" "snprintf" "vsnprintf" "__sprintf_chk" "__vsprintf_chk" "__snprintf_chk"
+               "__vsnprintf_chk" "siprintf" "strftime"],
+    ),
+    with_floats(inactive("text to numbers", READS, names!["atoi" "atol" "atoll" "atof"])),
+    with_floats(inactive(
+        "text to numbers, with end",
+        writes_hidden(&[1]),
+        names!["strtol" "strtoll" "strtoul" "strtoull" "strtod" "strtof" "strtold" "__isoc23_strtol"
+               "__isoc23_strtoll" "__isoc23_strtoul" "__isoc23_strtoull"],
+    )),
+    inactive(
+        "strings and bytes, read",
+        READS,
+        names!["strlen" "strnlen" "strcmp" "strncmp" "strcasecmp" "strncasecmp" "strcoll" "strchr" "strrchr" "strstr"
+               "strpbrk" "strspn" "strcspn" "memcmp" "bcmp" "memchr" "memrchr" "rawmemchr" "strchrnul"],
+    ),
+    inactive_returning_first(
+        "strings, copied",
+        writes(&[0]),
+        names!["strcpy" "strncpy" "strcat" "strncat" "__strcpy_chk" "__strncpy_chk" "__strcat_chk" "__strncat_chk"],
+    ),
+    inactive("strings, copied to their end", writes(&[0]), names!["stpcpy" "stpncpy" "__stpcpy_chk" "__stpncpy_chk"]),
+    inactive(
+        "characters",
+        NOTHING,
+        names!["isalnum" "isalpha" "isblank" "iscntrl" "isdigit" "isgraph" "islower" "isprint" "ispunct" "isspace"
+               "isupper" "isxdigit" "tolower" "toupper" "toascii" "abs" "labs" "llabs"],
+    ),
+    inactive(
+        "state of the C library",
+        HIDDEN,
+        names!["__ctype_b_loc" "__ctype_tolower_loc" "__ctype_toupper_loc" "__errno_location" "__error"
+               "setlocale" "localeconv" "strerror"],
+    ),
+    with_floats(inactive(
+        "classes of floats",
+        NOTHING,
+        names!["__fpclassify" "__fpclassifyf" "__fpclassifyl" "__isnan" "__isnanf" "__isnanl" "__isinf" "__isinff"
+               "__isinfl" "__finite" "__finitef" "__finitel" "__signbit" "__signbitf" "__signbitl" "isnan" "isnanf"
+               "isnanl" "isinf" "isinff" "isinfl" "finite" "finitef" "finitel"],
+    )),
+    inactive(
+        "floating-point environment",
+        writes_hidden(&[0]),
+        names!["feclearexcept" "feraiseexcept" "fetestexcept" "fegetround" "fesetround" "fegetenv" "fesetenv"
+               "feholdexcept" "feupdateenv" "fegetexceptflag" "fesetexceptflag" "feenableexcept" "fedisableexcept"
+               "fegetexcept"],
+    ),
+    with_floats(inactive(
+        "time",
+        HIDDEN,
+        names!["clock" "difftime" "sleep" "usleep" "omp_get_wtime" "omp_get_wtick"
+               "_ZNSt6chrono3_V212steady_clock3nowEv" "_ZNSt6chrono3_V212system_clock3nowEv"
+               "_ZNSt3__16chrono12steady_clock3nowEv" "_ZNSt3__16chrono12system_clock3nowEv"],
+    )),
+    inactive("time into memory", writes_hidden(&[0]), names!["time" "gettimeofday" "times" "mktime"]),
+    inactive(
+        "time into memory behind a clock",
+        writes_hidden(&[1]),
+        names!["clock_gettime" "clock_getres" "nanosleep" "getrusage"],
+    ),
+    inactive("calendar", PRINTS, names!["localtime" "gmtime" "ctime" "asctime"]),
+    with_floats(inactive(
+        "random numbers",
+        writes_hidden(&[0]),
+        names!["rand" "srand" "rand_r" "random" "srandom" "drand48" "erand48" "lrand48" "nrand48" "mrand48" "srand48"
+               "arc4random"],
+    )),
+    inactive(
+        "process",
+        PRINTS,
+        names!["getenv" "secure_getenv" "setenv" "unsetenv" "system" "getpid" "getppid" "sysconf"
+               "sched_yield" "getpagesize" "get_nprocs" "sched_getcpu" "gethostname" "raise" "malloc_usable_size"],
+    ),
+    inactive(
+        "end of the process",
+        ENDS,
+        names!["exit" "_exit" "_Exit" "quick_exit" "abort" "__assert_fail" "__assert_rtn" "__assert" "__assert_perror_fail"
+               "__stack_chk_fail" "__chk_fail" "__cxa_pure_virtual" "__cxa_deleted_virtual" "_ZSt9terminatev"
+               "__clang_call_terminate" "rust_begin_unwind"],
+    ),
+    inactive(
+        "failures thrown by the C++ library",
+        ENDS,
+        names!["_ZSt17__throw_bad_allocv" "_ZSt20__throw_length_errorPKc" "_ZSt20__throw_out_of_rangePKc"
+               "_ZSt24__throw_out_of_range_fmtPKcz" "_ZSt19__throw_logic_errorPKc"
+               "_ZSt28__throw_bad_array_new_lengthv" "_ZSt16__throw_bad_castv" "_ZSt25__throw_bad_function_callv"
+               "_ZSt24__throw_invalid_argumentPKc" "_ZSt20__throw_system_errori" "_ZSt21__throw_runtime_errorPKc"
+               "_ZSt19__throw_range_errorPKc" "_ZSt20__throw_domain_errorPKc"],
+    ),
+    inactive("Rust panics", ENDS, names![starting "_ZN4core9panicking" "_ZN5alloc7raw_vec17capacity_overflow"]),
+    inactive(
+        "locks and threads' own state",
+        writes_hidden(&[0, 1]),
+        names![starting "pthread_mutex_" "pthread_mutexattr_" "pthread_spin_" "pthread_rwlock_" "pthread_cond_"
+               "pthread_attr_" "pthread_self" "pthread_equal"],
+    ),
+    inactive(
+        "OpenMP queries and settings",
+        HIDDEN,
+        names!["omp_get_thread_num" "omp_get_num_threads" "omp_get_max_threads" "omp_get_num_procs"
+               "omp_get_thread_limit" "omp_get_level" "omp_get_active_level" "omp_get_ancestor_thread_num"
+               "omp_get_team_size" "omp_get_dynamic" "omp_get_nested" "omp_get_max_active_levels" "omp_get_cancellation"
+               "omp_get_num_teams" "omp_get_team_num" "omp_get_num_devices" "omp_get_default_device"
+               "omp_get_initial_device" "omp_get_schedule" "omp_get_proc_bind" "omp_in_parallel" "omp_in_final"
+               "omp_is_initial_device" "omp_set_num_threads" "omp_set_dynamic" "omp_set_nested"
+               "omp_set_max_active_levels" "omp_set_schedule" "omp_set_default_device" "__kmpc_global_thread_num"],
+    ),
+    inactive(
+        "OpenMP locks",
+        writes_hidden(&[0]),
+        names!["omp_init_lock" "omp_destroy_lock" "omp_set_lock" "omp_unset_lock" "omp_test_lock" "omp_init_nest_lock"
+               "omp_destroy_nest_lock" "omp_set_nest_lock" "omp_unset_nest_lock" "omp_test_nest_lock"],
+    ),
+    inactive(
+        "C++ initialisation",
+        writes_hidden(&[0]),
+        names!["__cxa_guard_acquire" "__cxa_guard_release" "__cxa_guard_abort" "__cxa_atexit" "__cxa_thread_atexit"
+               "_ZNSt8ios_base4InitC1Ev" "_ZNSt8ios_base4InitC2Ev" "_ZNSt8ios_base4InitD1Ev" "_ZNSt8ios_base4InitD2Ev"],
+    ),
+    with_floats(inactive_returning_first(
+        "C++ output streams",
+        writes_hidden(&[0]),
+        names![starting "_ZNSolsE" "_ZNSo9_M_insertI" "_ZNSo3putEc" "_ZNSo5flushEv" "_ZNSo5writeEPKc"
+               "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_" "_ZSt4endlIcSt11char_traitsIcEE"
+               "_ZSt5flushIcSt11char_traitsIcEE" "_ZSt16__ostream_insertIcSt11char_traitsIcEE"
+               "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEElsE" "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE3putEc"
+               "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE5flushEv"
+               "_ZNSt3__124__put_character_sequence"],
+    )),
+    inactive(
+        "state of C++ streams",
+        writes_hidden(&[0]),
+        names![starting "_ZNSt9basic_iosIcSt11char_traitsIcEE5clear" "_ZNSt9basic_iosIcSt11char_traitsIcEE4init"
+               "_ZNKSt5ctypeIcE13_M_widen_init" "_ZNSt8ios_baseC" "_ZNSt8ios_baseD"],
+    ),
+    inactive("Rust output", PRINTS, names![starting "_ZN3std2io5stdio6_print" "_ZN3std2io5stdio7_eprint"]),
+    inactive(
+        "Rust output, mangled anew",
+        PRINTS,
+        names![ending "3std2io5stdio6__print" "3std2io5stdio7__eprint" "___rust_no_alloc_shim_is_unstable_v2"],
+    ),
+    with_floats(inactive(
+        "Fortran output and stops",
+        PRINTS,
+        names![starting "_FortranAioBeginExternalListOutput" "_FortranAioBeginExternalFormattedOutput"
+               "_FortranAioOutput" "_FortranAioEndIoStatement" "_FortranACpuTime" "_FortranAProgramStart"
+               "_FortranAProgramEndStatement"],
+    )),
+    inactive("Fortran stops", ENDS, names![starting "_FortranAStopStatement" "_FortranAReportFatalUserError"]),
+];

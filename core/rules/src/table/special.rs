@@ -1,0 +1,127 @@
+//! Error, gamma and Bessel functions.
+
+use super::*;
+use crate::rule::Place::*;
+use crate::rule::Spelling::*;
+use enzyme_ir::FloatKind;
+
+/// `exp(-x^2)`.
+const GAUSS: Expr = expr!([Exp(-(X * X))]);
+
+pub(super) static RULES: &[Rule] = &[
+    rule! {
+        "erf" in Special,
+        spelled: [Libm("erf")],
+        operands: [Float],
+        outputs: [Return => [(TWO_OVER_SQRT_PI * GAUSS)]],
+        formula: "2/√π exp(-x^2)",
+        kinks: "none; x = ±∞: 0",
+        boxes: [[(-3.0, 3.0)]],
+        edges: [[0.0] => [std::f64::consts::FRAC_2_SQRT_PI], [f64::INFINITY] => [0.0], [f64::NAN] => [f64::NAN]],
+    },
+    rule! {
+        "erfc" in Special,
+        spelled: [Libm("erfc")],
+        operands: [Float],
+        outputs: [Return => [(- (TWO_OVER_SQRT_PI * GAUSS))]],
+        formula: "-2/√π exp(-x^2)",
+        kinks: "none; x = ±∞: 0",
+        boxes: [[(-3.0, 3.0)]],
+        edges: [[0.0] => [-std::f64::consts::FRAC_2_SQRT_PI], [f64::INFINITY] => [0.0]],
+    },
+    rule! {
+        "lgamma" in Special,
+        spelled: [Libm("lgamma")],
+        operands: [Float],
+        outputs: [Return => [[Digamma X]]],
+        formula: "ψ(x), the digamma function; its precision is that of double in all formats",
+        kinks: "x = ±0: ∓∞; negative integers: NaN; x = ∞: ∞; x = -∞: NaN",
+        boxes: [[(0.1, 1.2)], [(1.5, 20.0)], [(-0.9, -0.1)], [(-3.8, -3.2)]],
+        edges: [[1.0] => [-0.577_215_664_901_532_9], [0.0] => [f64::NEG_INFINITY], [-0.0] => [f64::INFINITY],
+                [-2.0] => [f64::NAN], [f64::INFINITY] => [f64::INFINITY], [f64::NEG_INFINITY] => [f64::NAN]],
+    },
+    rule! {
+        "lgamma_r" in Special,
+        // The suffix of the format stands inside the name.
+        spelled: [Exact("lgamma_r", FloatKind::Double), Exact("lgammaf_r", FloatKind::Float),
+                  Exact("__lgamma_r_finite", FloatKind::Double), Exact("__lgammaf_r_finite", FloatKind::Float),
+                  Exact("lgammal_r", FloatKind::X86Fp80), Exact("__lgammal_r_finite", FloatKind::X86Fp80)],
+        operands: [Float, OutIntPtr],
+        outputs: [Return => [[Digamma X], _]],
+        formula: "ψ(x), the digamma function; its precision is that of double in all formats",
+        kinks: "as for lgamma",
+        boxes: [[(0.1, 1.2), (0.0, 0.0)], [(-0.9, -0.1), (0.0, 0.0)]],
+        edges: [[1.0, 0.0] => [-0.577_215_664_901_532_9, 0.0]],
+    },
+    rule! {
+        "tgamma" in Special,
+        spelled: [Libm("tgamma")],
+        operands: [Float],
+        outputs: [Return => [(R * [Digamma X])]],
+        formula: "Γ(x) ψ(x); the precision is that of double in all formats",
+        kinks: "x = ±0: -∞; negative integers: NaN; x = ∞: ∞",
+        boxes: [[(0.1, 1.2)], [(1.5, 8.0)], [(-0.9, -0.1)]],
+        edges: [[1.0] => [-0.577_215_664_901_532_9], [0.0] => [f64::NEG_INFINITY], [-0.0] => [f64::NEG_INFINITY],
+                [-1.0] => [f64::NAN], [f64::INFINITY] => [f64::INFINITY]],
+    },
+    rule! {
+        "j0" in Special,
+        spelled: [Libm("j0")],
+        operands: [Float],
+        outputs: [Return => [(- [J1 X])]],
+        formula: "-J1(x)",
+        kinks: "none; x = ±∞: 0",
+        boxes: [[(-6.0, 6.0)]],
+        edges: [[0.0] => [-0.0]],
+    },
+    rule! {
+        "j1" in Special,
+        spelled: [Libm("j1")],
+        operands: [Float],
+        outputs: [Return => [[if (X == 0.0) 0.5 ([J0 X] - (R / X))]]],
+        formula: "J0(x) - J1(x)/x",
+        kinks: "x = 0: 1/2, the limit",
+        boxes: [[(0.1, 6.0)], [(-6.0, -0.1)]],
+        edges: [[0.0] => [0.5], [1e-160] => [0.5]],
+    },
+    rule! {
+        "jn" in Special,
+        spelled: [Libm("jn")],
+        operands: [Int, Float],
+        outputs: [Return => [_, (0.5 * ([Jn (int 0 - 1) Y] - [Jn (int 0 + 1) Y]))]],
+        formula: "jn(n, x): (J(n-1)(x) - J(n+1)(x)) / 2",
+        kinks: "none; n - 1 and n + 1 wrap at the ends of int",
+        boxes: [[(2.0, 2.0), (-6.0, 6.0)], [(0.0, 0.0), (0.5, 6.0)], [(1.0, 1.0), (0.5, 6.0)], [(5.0, 5.0), (1.0, 9.0)]],
+        edges: [[1.0, 0.0] => [0.0, 0.5], [2.0, 0.0] => [0.0, 0.0]],
+    },
+    rule! {
+        "y0" in Special,
+        spelled: [Libm("y0")],
+        operands: [Float],
+        outputs: [Return => [(- [Y1 X])]],
+        formula: "-Y1(x)",
+        kinks: "x = 0: +∞; x < 0: NaN",
+        boxes: [[(0.2, 6.0)]],
+        edges: [[0.0] => [f64::INFINITY], [-1.0] => [f64::NAN]],
+    },
+    rule! {
+        "y1" in Special,
+        spelled: [Libm("y1")],
+        operands: [Float],
+        outputs: [Return => [[if (X == 0.0) INF ([Y0 X] - (R / X))]]],
+        formula: "Y0(x) - Y1(x)/x",
+        kinks: "x = 0: +∞; x < 0: NaN",
+        boxes: [[(0.2, 6.0)]],
+        edges: [[0.0] => [f64::INFINITY], [-1.0] => [f64::NAN]],
+    },
+    rule! {
+        "yn" in Special,
+        spelled: [Libm("yn")],
+        operands: [Int, Float],
+        outputs: [Return => [_, (0.5 * ([Yn (int 0 - 1) Y] - [Yn (int 0 + 1) Y]))]],
+        formula: "yn(n, x): (Y(n-1)(x) - Y(n+1)(x)) / 2",
+        kinks: "x = 0: infinite or NaN; x < 0: NaN; n - 1 and n + 1 wrap at the ends of int",
+        boxes: [[(2.0, 2.0), (0.5, 6.0)], [(0.0, 0.0), (0.5, 6.0)], [(5.0, 5.0), (1.0, 9.0)]],
+        edges: [[2.0, -1.0] => [0.0, f64::NAN]],
+    },
+];

@@ -1,0 +1,13 @@
+// error[E????]: an active value is given to a function that is defined elsewhere
+extern double __enzyme_autodiff(void *, ...);
+extern double elsewhere(double x);
+
+static double twice(double x)
+{
+    return 2.0 * elsewhere(x * x); // refused here
+}
+
+double gradient(double x)
+{
+    return __enzyme_autodiff((void *)twice, x);
+}

@@ -1,0 +1,152 @@
+//! Where clang, opt, the plugin and the command `enzyme` are.
+//!
+//! Clang and opt come from the LLVM that the project is built with: `LLVM_CONFIG`, else `LLVM_SYS_221_PREFIX`, else `clang-22` and
+//! `opt-22` on the PATH. The plugin is `ENZYME_PLUGIN`, else `build/lib/LLVMEnzyme-22.so`; the command is `ENZYME_COMMAND`, else
+//! `build/bin/enzyme`: what users load, not what cargo has in its own folder. Whatever is missing is an error which says so, never
+//! a test that is skipped.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::process::{self, Finished};
+use crate::{Error, Result};
+
+/// A compilation that takes longer hangs.
+const COMPILE_LIMIT: Duration = Duration::from_secs(240);
+
+/// An optimisation level of clang.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// `-O0`.
+    O0,
+    /// `-O1`.
+    O1,
+    /// `-O2`.
+    O2,
+    /// `-O3`.
+    O3,
+}
+
+impl Level {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::O0, Self::O1, Self::O2, Self::O3];
+
+    /// The option.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::O0 => "-O0",
+            Self::O1 => "-O1",
+            Self::O2 => "-O2",
+            Self::O3 => "-O3",
+        }
+    }
+}
+
+/// The project's own folder.
+pub fn root() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap_or(tests)
+}
+
+fn from_environment(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// A program of LLVM, such as `clang`.
+pub fn llvm_program(name: &str) -> PathBuf {
+    let suffix = |folder: PathBuf| {
+        let versioned = folder.join(format!("{name}-22"));
+        if versioned.exists() { versioned } else { folder.join(name) }
+    };
+    if let Some(config) = from_environment("LLVM_CONFIG")
+        && let Ok(output) = Command::new(config).arg("--bindir").output()
+        && output.status.success()
+    {
+        return suffix(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
+    }
+    match from_environment("LLVM_SYS_221_PREFIX") {
+        Some(prefix) => suffix(prefix.join("bin")),
+        None => PathBuf::from(format!("{name}-22")),
+    }
+}
+
+fn built(variable: &str, place: &str, what: &'static str) -> Result<PathBuf> {
+    let path = from_environment(variable).unwrap_or_else(|| root().join(place));
+    if path.is_file() { Ok(path) } else { Err(Error::NotBuilt { what, path: path.display().to_string() }) }
+}
+
+/// The plugin.
+pub fn plugin() -> Result<PathBuf> {
+    built("ENZYME_PLUGIN", "build/lib/LLVMEnzyme-22.so", "the plugin")
+}
+
+/// The command `enzyme`.
+pub fn enzyme_command() -> Result<PathBuf> {
+    built("ENZYME_COMMAND", "build/bin/enzyme", "the command `enzyme`")
+}
+
+/// A folder that vanishes with the value.
+pub fn scratch() -> Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix("enzyme-tests-").tempdir().map_err(Error::io("making a temporary folder"))
+}
+
+/// One call of clang.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    source: PathBuf,
+    output: PathBuf,
+    flags: Vec<OsString>,
+    libraries: Vec<OsString>,
+}
+
+impl Compilation {
+    /// Compiles and links `source` into the program `output`.
+    pub fn new(source: impl Into<PathBuf>, output: impl Into<PathBuf>, level: Level) -> Self {
+        let (source, output) = (source.into(), output.into());
+        Self { source, output, flags: vec![level.flag().into()], libraries: vec!["-lm".into()] }
+    }
+
+    /// With the plugin.
+    pub fn with_plugin(self) -> Result<Self> {
+        let mut option = OsString::from("-fpass-plugin=");
+        option.push(plugin()?);
+        Ok(self.flags([option]))
+    }
+
+    /// With further options.
+    pub fn flags<I: IntoIterator<Item = S>, S: Into<OsString>>(mut self, flags: I) -> Self {
+        self.flags.extend(flags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Makes an object file.
+    pub fn only_compile(mut self) -> Self {
+        self.libraries.clear();
+        self.flags(["-c"])
+    }
+
+    /// Makes LLVM bitcode: what the optimiser hands on, derivatives included.
+    pub fn to_bitcode(self) -> Self {
+        self.only_compile().flags(["-emit-llvm"])
+    }
+
+    /// The command.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(llvm_program("clang"));
+        command.args(&self.flags).arg(&self.source).arg("-o").arg(&self.output).args(&self.libraries);
+        command
+    }
+
+    /// Runs the compiler, whatever it says.
+    pub fn run(&self) -> Result<Finished> {
+        process::run(&mut self.command(), COMPILE_LIMIT)
+    }
+
+    /// Runs the compiler; its failure is an error. Returns the path of what it made.
+    pub fn build(&self) -> Result<PathBuf> {
+        self.run()?.expect_success("the compiler failed")?;
+        Ok(self.output.clone())
+    }
+}

@@ -1,0 +1,96 @@
+//! The corpus, one test case for each program and engine:
+//!
+//! - `gmm::O0` to `gmm::O3`: compiled by clang with the plugin at that level and run; the program checks its own gradients;
+//! - `gmm::leaks`: the same at -O1 under AddressSanitizer, which sees what a derivative forgets to free;
+//! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. The
+//!   tolerance of 1e-9 covers the last places of two implementations of the math functions, carried through the program;
+//! - `selftest::...`: programs with handwritten derivatives, right and wrong, which show that the checks can fail.
+//!
+//! Filters and options are those of libtest: `cargo test -p enzyme-tests --test corpus -- gmm::`.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use enzyme_tests::corpus::{self, Outcome, Program};
+use enzyme_tests::toolchain::{self, Compilation, Level};
+use enzyme_tests::{Error, Result, process};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The interpreter is some hundred times slower than native code; the small sizes are made for it.
+const INTERPRETER_LIMIT: Duration = Duration::from_secs(300);
+/// Relative; see above.
+const ENGINES_AGREE: f64 = 1e-9;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    match trials() {
+        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn trials() -> Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for program in corpus::programs()? {
+        for level in Level::ALL {
+            let name = format!("{}::{}", program.name, level.flag().trim_start_matches('-'));
+            trials.push(trial(name, &program, move |program| native(program, level, &[])));
+        }
+        trials.push(trial(format!("{}::leaks", program.name), &program, |program| {
+            native(program, Level::O1, &["-fsanitize=address", "-g"])
+        }));
+        trials.push(trial(format!("{}::interpreter", program.name), &program, interpreted));
+    }
+    for program in corpus::programs_in(&toolchain::root().join("tests/selftest"))? {
+        trials.push(trial(format!("selftest::{}", program.name), &program, selftest));
+    }
+    Ok(trials)
+}
+
+fn trial(name: String, program: &Program, test: impl FnOnce(&Program) -> Result<()> + Send + 'static) -> Trial {
+    let program = program.clone();
+    Trial::test(name, move || test(&program).map_err(Failed::from))
+}
+
+fn native(program: &Program, level: Level, flags: &[&str]) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let executable = program.compile(&folder.path().join("program"), level)?.flags(flags.to_vec()).build()?;
+    program.check(corpus::run(&executable, &[])?)?;
+    Ok(())
+}
+
+fn interpreted(program: &Program) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    // Contraction would leave it to the engine whether a product is rounded before it is added.
+    let flags = ["-DCORPUS_SMALL", "-ffp-contract=off"];
+    let bitcode = program.compile(&folder.path().join("program.bc"), Level::O1)?.to_bitcode().flags(flags).build()?;
+    let expected = native_run_of(program, &bitcode, folder.path())?;
+    let command = toolchain::enzyme_command()?;
+    let finished = process::run(Command::new(command).arg("run").arg(&bitcode), INTERPRETER_LIMIT)?;
+    corpus::compare(&program.check(finished)?, &expected, ENGINES_AGREE)
+}
+
+fn native_run_of(program: &Program, bitcode: &Path, folder: &Path) -> Result<Vec<Outcome>> {
+    let executable = Compilation::new(bitcode, folder.join("program"), Level::O0).build()?;
+    program.check(corpus::run(&executable, &[])?)
+}
+
+fn selftest(program: &Program) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let executable = Compilation::new(&program.source, folder.path().join("program"), Level::O1)
+        .flags(["-Wall", "-Wextra", "-Werror"])
+        .build()?;
+    let finished = corpus::run(&executable, &[])?;
+    if program.name.starts_with("right") {
+        return finished.expect_success("a right derivative was refused").map(|_| ());
+    }
+    if finished.status == Some(1) && finished.stdout.contains("FAIL") {
+        Ok(())
+    } else {
+        Err(Error::Failed(format!("a wrong derivative passed: {}\n{}", finished.ending(), finished.stdout)))
+    }
+}

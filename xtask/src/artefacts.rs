@@ -1,0 +1,179 @@
+//! Builds in release and lays out what users load: `build/lib`, `build/bin`, `build/include`.
+//!
+//! The plugin and the command differ in one thing: the command links libLLVM, the plugin must not, since its LLVM symbols come from
+//! the program that loads it. Cargo unifies features within one call, so there are two calls. They share their target folder:
+//! cargo keeps both variants of a crate side by side.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::Message;
+
+use crate::command::{Invocation, bold, cargo};
+use crate::llvm;
+use crate::project::Project;
+
+/// The plugin's own name; the others are links to it, since builds of users name them.
+const PLUGIN: &str = "LLVMEnzyme-22";
+const PLUGIN_LINKS: [&str; 3] = ["ClangEnzyme-22", "LLDEnzyme-22", "FlangEnzyme-22"];
+
+/// The calls of cargo that make what `build/` holds.
+pub fn invocations(project: &Project) -> [Invocation; 2] {
+    [
+        cargo(project, &["build", "--release", "--package", "enzyme-plugin"]),
+        cargo(project, &["build", "--release", "--package", "enzyme"]),
+    ]
+}
+
+/// The extension of a file that a host can load.
+fn library_extension() -> &'static str {
+    if cfg!(target_os = "macos") { "dylib" } else { "so" }
+}
+
+/// Builds everything and fills `build/`.
+pub fn build(project: &Project) -> Result<()> {
+    let llvm = llvm::find()?;
+    for invocation in invocations(project) {
+        invocation.run()?;
+    }
+
+    let folder = project.root.join("build");
+    let (library_folder, program_folder) = (folder.join("lib"), folder.join("bin"));
+    fs::create_dir_all(&library_folder)?;
+    fs::create_dir_all(&program_folder)?;
+
+    let library = artefact(project, "enzyme-plugin", "cdylib")?;
+    let plugin = library_folder.join(format!("{PLUGIN}.{}", library_extension()));
+    replace(&library, &plugin)?;
+    check_unlinked(project, &llvm, &plugin)?;
+    for name in PLUGIN_LINKS {
+        link(&plugin, &library_folder.join(format!("{name}.{}", library_extension())))?;
+    }
+    replace(&artefact(project, "enzyme", "bin")?, &program_folder.join("enzyme"))?;
+    copy_headers(project, &folder.join("include"))?;
+
+    println!("{}", bold("build/"));
+    for file in layout(&folder)? {
+        println!("  {}", file.display());
+    }
+    Ok(())
+}
+
+/// Asks cargo where the artefact of a package lies: what was just built is only looked up.
+fn artefact(project: &Project, package: &str, kind: &str) -> Result<PathBuf> {
+    let messages =
+        cargo(project, &["build", "--release", "--package", package, "--message-format=json", "--quiet"]).output()?;
+    for message in Message::parse_stream(messages.as_bytes()) {
+        let Message::CompilerArtifact(artefact) = message? else { continue };
+        let is_ours = project.packages().iter().any(|found| found.id == artefact.package_id && *found.name == package);
+        if is_ours && artefact.target.kind.iter().any(|found| found.to_string() == kind) {
+            let files = artefact.executable.iter().chain(&artefact.filenames);
+            let wanted = |file: &&cargo_metadata::camino::Utf8PathBuf| match kind {
+                "bin" => artefact.executable.as_ref() == Some(*file),
+                _ => matches!(file.extension(), Some("so" | "dylib" | "dll")),
+            };
+            if let Some(file) = files.into_iter().find(wanted) {
+                return Ok(file.clone().into_std_path_buf());
+            }
+        }
+    }
+    bail!("{package} has no {kind} target")
+}
+
+/// Copies a file so that a program that has the old one loaded is not disturbed.
+fn replace(from: &Path, to: &Path) -> Result<()> {
+    let new = to.with_extension("new");
+    fs::copy(from, &new).with_context(|| format!("copying {} to {}", from.display(), new.display()))?;
+    fs::rename(&new, to).with_context(|| format!("writing {}", to.display()))
+}
+
+/// Makes a link, beside its target and by name only, so that the folder may be moved.
+fn link(target: &Path, to: &Path) -> Result<()> {
+    let name = target.file_name().context("a file has a name")?;
+    if to.symlink_metadata().is_ok() {
+        fs::remove_file(to)?;
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(name, to).with_context(|| format!("writing {}", to.display()))?;
+    #[cfg(not(unix))]
+    fs::copy(target.with_file_name(name), to).with_context(|| format!("writing {}", to.display()))?;
+    Ok(())
+}
+
+/// A plugin that is linked against libLLVM brings a second LLVM into some hosts, which then crash.
+fn check_unlinked(project: &Project, llvm: &llvm::Llvm, plugin: &Path) -> Result<()> {
+    let Some(reader) = llvm.program("llvm-readobj") else { return Ok(()) };
+    let needed = Invocation::new(project, reader).arguments(&["--needed-libs"]).arguments(&[plugin]).output()?;
+    if let Some(line) = needed.lines().map(str::trim).find(|line| line.starts_with("libLLVM")) {
+        bail!(
+            "{} is linked against {line}; the plugin must take LLVM's symbols from the program that loads it",
+            plugin.display()
+        );
+    }
+    Ok(())
+}
+
+/// Copies `include/`, if there is one yet.
+fn copy_headers(project: &Project, to: &Path) -> Result<()> {
+    let headers: Vec<&PathBuf> = project.files.iter().filter(|file| file.starts_with("include")).collect();
+    let mut kept = HashSet::new();
+    for header in headers {
+        let name = header.strip_prefix("include")?;
+        let target = to.join(name);
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        replace(&project.root.join(header), &target)?;
+        kept.insert(name.to_owned());
+    }
+    // A header that the project no longer has must not stay behind.
+    for file in layout(to)? {
+        if !kept.contains(&file) {
+            fs::remove_file(to.join(file))?;
+        }
+    }
+    Ok(())
+}
+
+/// The files of a folder, relative to it, sorted; none if there is no such folder.
+fn layout(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    if folder.is_dir() {
+        for entry in ignore::WalkBuilder::new(folder).standard_filters(false).build() {
+            let entry = entry?;
+            if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                files.push(entry.path().strip_prefix(folder)?.to_owned());
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Copies what `build/` holds to `<destdir><prefix>`.
+pub fn install(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
+    let from = project.root.join("build");
+    let files = layout(&from)?;
+    if files.is_empty() {
+        bail!("build/ is empty; run `make` first");
+    }
+    if !prefix.is_absolute() {
+        bail!("the prefix must be an absolute path, and {} is not", prefix.display());
+    }
+    let to = if destdir.as_os_str().is_empty() { prefix.to_owned() } else { destdir.join(prefix.strip_prefix("/")?) };
+    for file in files {
+        let (source, target) = (from.join(&file), to.join(&file));
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("making the folder {}", folder.display()))?;
+        }
+        if source.symlink_metadata()?.is_symlink() {
+            link(&fs::read_link(&source)?, &target)?;
+        } else {
+            replace(&source, &target)?;
+        }
+        println!("  {}", target.display());
+    }
+    Ok(())
+}
