@@ -1,1 +1,13 @@
-//! To be written.
+//! The facade: finds markers in a module, differentiates, replaces them. One straight pipeline, in [`pipeline`].
+
+#![forbid(unsafe_code)]
+
+pub mod codes;
+pub mod marker;
+pub mod pipeline;
+pub mod report;
+pub mod wrapper;
+
+pub use codes::Code;
+pub use pipeline::run;
+pub use report::Report;

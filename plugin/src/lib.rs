@@ -7,27 +7,11 @@
 #![allow(non_snake_case, reason = "the library's file name is what build systems look for")]
 
 use enzyme_llvm::ffi::PluginInfo;
-use enzyme_llvm::{Level, Options, Phase, Session};
-
-fn handler(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {
-    let _ = (options, phase, level);
-    let calls = session.find_marker_calls(&["__enzyme_autodiff", "__enzyme_fwddiff"]);
-    for call in &calls {
-        let message = format!("{} is not implemented yet", call.callee);
-        session.diagnose(&enzyme_llvm::Diagnostic {
-            severity: enzyme_llvm::Severity::Error,
-            message,
-            function: Some(call.caller),
-            loc: call.loc,
-        });
-    }
-    false
-}
 
 /// The entry point that LLVM's hosts look for; `PassPluginLibraryInfo` is returned in memory, as [`PluginInfo`] is.
 #[unsafe(no_mangle)]
 pub extern "C" fn llvmGetPassPluginInfo() -> PluginInfo {
-    enzyme_llvm::pass::set_handler(handler);
+    enzyme_llvm::pass::set_handler(enzyme_core::run);
     enzyme_llvm::pass::plugin_info()
 }
 

@@ -1,4 +1,4 @@
-// error[E????]: active data passes through memory that was declared constant
+// error[E0302]: active data passes through memory that was declared constant
 extern int enzyme_const, enzyme_out;
 extern double __enzyme_autodiff(void *, ...);
 

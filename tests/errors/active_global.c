@@ -1,4 +1,4 @@
-// error[E????]: active data passes through a global variable that has no shadow
+// error[E0305]: active data passes through a global variable that has no shadow
 extern double __enzyme_autodiff(void *, ...);
 
 double state;

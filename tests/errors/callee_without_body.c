@@ -1,4 +1,4 @@
-// error[E????]: an active value is given to a function that is defined elsewhere
+// error[E0201]: an active value is given to a function that is defined elsewhere
 extern double __enzyme_autodiff(void *, ...);
 extern double elsewhere(double x);
 

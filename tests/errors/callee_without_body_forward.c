@@ -1,4 +1,4 @@
-// error[E????]: an active value is given to a function that is defined elsewhere, in forward mode
+// error[E0201]: an active value is given to a function that is defined elsewhere, in forward mode
 extern double __enzyme_fwddiff(void *, ...);
 extern double elsewhere(double x);
 

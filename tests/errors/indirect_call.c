@@ -1,4 +1,4 @@
-// error[E????]: an active value is given to a function that is not known at compile time
+// error[E0202]: an active value is given to a function that is not known at compile time
 extern int enzyme_const, enzyme_out;
 extern double __enzyme_autodiff(void *, ...);
 

@@ -1,4 +1,4 @@
-// error[E????]: active memory is given to a function that is defined elsewhere and may write to it
+// error[E0201]: active memory is given to a function that is defined elsewhere and may write to it
 extern int enzyme_dup;
 extern double __enzyme_autodiff(void *, ...);
 extern void elsewhere(double *x);

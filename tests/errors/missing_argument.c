@@ -1,4 +1,4 @@
-// error[E????]: the function takes two arguments, the marker is given one
+// error[E0101]: the function takes two arguments, the marker is given one
 extern double __enzyme_autodiff(void *, ...);
 
 static double product(double x, double y)

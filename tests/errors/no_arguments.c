@@ -1,4 +1,4 @@
-// error[E????]: a marker without even a function
+// error[E0101]: a marker without even a function
 extern double __enzyme_autodiff_of_nothing(void);
 
 double gradient(void)

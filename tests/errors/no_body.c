@@ -1,4 +1,4 @@
-// error[E????]: the function to be differentiated is defined elsewhere
+// error[E0104]: the function to be differentiated is defined elsewhere
 extern double __enzyme_autodiff(void *, ...);
 extern double elsewhere(double x);
 

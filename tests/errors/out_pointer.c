@@ -1,4 +1,4 @@
-// error[E????]: the derivative of a pointer cannot be returned: enzyme_out is for scalars
+// error[E0109]: the derivative of a pointer cannot be returned: enzyme_out is for scalars
 extern int enzyme_out;
 extern double __enzyme_autodiff(void *, ...);
 

@@ -1,4 +1,4 @@
-// error[E????]: a function that returns twice has no reverse
+// error[E0204]: a function that returns twice has no reverse
 #include <setjmp.h>
 
 extern double __enzyme_autodiff(void *, ...);

@@ -1,4 +1,4 @@
-// error[E????]: the shadow of the last pointer is missing
+// error[E0101]: the shadow of the last pointer is missing
 extern int enzyme_dup;
 extern double __enzyme_autodiff(void *, ...);
 

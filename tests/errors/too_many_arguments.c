@@ -1,4 +1,4 @@
-// error[E????]: the function takes one argument, the marker is given two
+// error[E0107]: the function takes one argument, the marker is given two
 extern double __enzyme_autodiff(void *, ...);
 
 static double square(double x)

@@ -1,4 +1,4 @@
-// error[E????]: one good request does not hide a wrong one
+// error[E0104]: one good request does not hide a wrong one
 extern double __enzyme_autodiff(void *, ...);
 extern double elsewhere(double x);
 

@@ -1,4 +1,4 @@
-// error[E????]: enzyme_dupe is no annotation
+// error[E0102]: enzyme_dupe is no annotation
 extern int enzyme_dupe;
 extern double __enzyme_autodiff(void *, ...);
 

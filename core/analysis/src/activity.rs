@@ -102,6 +102,8 @@ pub struct Activity {
     pub ret: bool,
     /// Calls of functions with a body that need a derivative: the context of each.
     pub calls: BTreeMap<InstId, Context>,
+    /// The same calls as functions and contexts.
+    pub callees: BTreeSet<(FuncId, Context)>,
     /// What can't be differentiated.
     pub conflicts: Vec<Conflict>,
 }
@@ -504,6 +506,7 @@ impl<'a> Pass<'a> {
             if func.insts[i].op.call_info().is_some() {
                 if let Callee::Defined(g) = resolve(self.program.module, func, i) {
                     if let Some(ctx) = self.callee_context(i, g, &func.call_args(i).to_vec()) {
+                        out.callees.insert((g, ctx.clone()));
                         out.calls.insert(i, ctx);
                     }
                 }

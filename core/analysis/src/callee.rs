@@ -160,8 +160,7 @@ pub fn resolve(module: &Module, func: &Func, i: InstId) -> Callee {
 }
 
 fn fits(module: &Module, rule: &CallRule, ret: enzyme_ir::TypeId, params: &[enzyme_ir::TypeId]) -> bool {
-    // Functions with no float output (such as `lround`) have no format to compare.
-    rule.rule.outputs.is_empty() || rule.fits(&module.ctx.types, ret, params).is_some()
+    rule.fits(&module.ctx.types, ret, params).is_some()
 }
 
 impl MathCall {

@@ -8,6 +8,7 @@
 pub mod copies;
 pub mod cut;
 pub mod emit;
+pub mod engine;
 pub mod keys;
 pub mod lower;
 pub mod needs;
@@ -19,6 +20,7 @@ pub mod runtime;
 pub mod shape;
 pub mod tangent;
 
+pub use engine::{Derivative, Engine, ParamActivity, Refused, Request};
 pub use keys::Subject;
 pub use plan::Plan;
 pub use refusal::{Refusal, RefusalKind};

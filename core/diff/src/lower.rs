@@ -47,6 +47,12 @@ pub fn product(e: &mut Emit<'_>, factor: ValueId, expr: &Expr, over: &Operands<'
             let y = product(e, factor, b, over);
             e.choose(cond, x, y)
         }
+        // `-((1 / y) * r)` shares the division with the partial `1 / y` of the other operand.
+        Expr::Mul(a, b) if matches!(a, Expr::Div(..)) => {
+            let p = product(e, factor, a, over);
+            let v = value(e, b, over);
+            e.b().fmul(p, v)
+        }
         Expr::Mul(a, b) if has_select(a) => {
             let p = value(e, b, over);
             let f = e.b().fmul(factor, p);

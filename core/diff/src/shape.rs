@@ -74,23 +74,27 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Analyses `func`.
-    pub fn new(module: &Module, func: &Func, facts: &Facts) -> Result<Shape, Refusal> {
+    /// Blocks and loops alone, with no claim that control can be turned round.
+    pub fn unchecked(func: &Func) -> Shape {
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         let loops = LoopNest::new(func, &cfg, &dom);
-        let block_of = func.inst_blocks();
-        let mut shape = Shape {
+        Shape {
             cfg,
             dom,
             loops,
             live: SecondaryMap::new(),
-            block_of,
+            block_of: func.inst_blocks(),
             exit: None,
             merges: BTreeMap::new(),
             trips: BTreeMap::new(),
             affine: BTreeMap::new(),
-        };
+        }
+    }
+
+    /// Analyses `func`.
+    pub fn new(module: &Module, func: &Func, facts: &Facts) -> Result<Shape, Refusal> {
+        let mut shape = Shape::unchecked(func);
         shape.find_live(func)?;
         shape.check_terminators(func)?;
         shape.check_loops(func)?;

@@ -22,6 +22,7 @@ pub mod module;
 pub mod op;
 pub mod text;
 pub mod types;
+pub mod verify;
 
 pub use builder::Builder;
 pub use cfg::{Cfg, DomTree, Loop, LoopId, LoopNest};
@@ -33,3 +34,4 @@ pub use layout::DataLayout;
 pub use module::{Context, Global, Loc, Module};
 pub use op::*;
 pub use types::{FloatKind, StructType, Type, Types};
+pub use verify::{VerifyError, verify, verify_module};

@@ -7,6 +7,9 @@
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/Signals.h"
+
+#include <cstdlib>
 
 using namespace llvm;
 
@@ -23,13 +26,27 @@ static DiagnosticSeverity severityOf(uint32_t severity) {
   }
 }
 
+// A host without a handler of its own (opt) is ended by LLVM in the middle of an error, with its output file open and
+// empty. Such files are registered for removal on signals; here they are removed in the same way.
+static bool reporting_error = false;
+
+static void removeOutputs() {
+  if (reporting_error)
+    sys::RunInterruptHandlers();
+}
+
 void enz_diagnose(EnzHost host, uint32_t severity, EnzValue raw, EnzLoc loc, EnzStr message) {
   LLVMContext &context = host->module->getContext();
   const Twine text(enz::text(message));
+  if (severity == ENZ_ERROR) {
+    static const bool registered = std::atexit(removeOutputs) == 0;
+    reporting_error = registered;
+  }
   if (auto *function = enz::as<Function>(raw)) {
     const DebugLoc place(enz::un(loc));
     context.diagnose(DiagnosticInfoUnsupported(*function, text, DiagnosticLocation(place), severityOf(severity)));
   } else {
     context.diagnose(DiagnosticInfoGeneric(text, severityOf(severity)));
   }
+  reporting_error = false;
 }

@@ -431,7 +431,7 @@ void enz_inst_targets(EnzValue raw, EnzBlock *out) {
       *out++ = enz::in(handler);
     if (catches->hasUnwindDest())
       *out++ = enz::in(catches->getUnwindDest());
-  } else {
+  } else if (inst->isTerminator()) {
     for (unsigned i = 0; i < inst->getNumSuccessors(); ++i)
       *out++ = enz::in(inst->getSuccessor(i));
   }

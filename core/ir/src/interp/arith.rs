@@ -79,7 +79,7 @@ pub(super) fn unary(op: Unary, bits: u32, a: u128) -> u128 {
     let value = match op {
         Unary::Abs => signed(a, bits).unsigned_abs(),
         Unary::CountOnes => u128::from(a.count_ones()),
-        Unary::LeadingZeros => u128::from(a.leading_zeros() - unused),
+        Unary::LeadingZeros => u128::from(a.leading_zeros().saturating_sub(unused)),
         Unary::TrailingZeros => u128::from(a.trailing_zeros().min(bits)),
         Unary::SwapBytes => a.swap_bytes() >> unused,
         Unary::ReverseBits => a.reverse_bits() >> unused,

@@ -25,7 +25,7 @@ impl Known {
     fn lane(&self, lane: u32) -> Result<(u128, Scalar), Trap> {
         let (count, scalar) = self.lanes.ok_or_else(|| Trap::unsupported("arithmetic on a constant aggregate"))?;
         let step = scalar.words();
-        let first = if count == 1 { 0 } else { lane * step } as usize;
+        let first = if count == 1 { 0 } else { lane as usize * step as usize };
         let words = self.words.get(first..first + step as usize).unwrap_or(&[]);
         Ok((join(words), scalar))
     }

@@ -44,6 +44,8 @@ pub(super) struct Library {
     pub clock: u64,
     /// Place of `errno`, made when first asked for.
     pub errno: Option<u64>,
+    /// glibc's tables of characters, made when first asked for.
+    pub tables: [Option<u64>; 3],
     /// Where `strtok` goes on.
     pub token: u64,
 }
@@ -68,6 +70,13 @@ fn pointer(address: u64) -> Outcome {
 
 fn integer(value: i64) -> Outcome {
     Ok(Some(Val::int(value)))
+}
+
+/// The difference of the first bytes that differ, as glibc gives it; a string that ends goes on with zeros.
+fn order(x: &[u8], y: &[u8]) -> i64 {
+    let len = x.len().max(y.len());
+    let byte = |s: &[u8], i: usize| i64::from(s.get(i).copied().unwrap_or(0));
+    (0..len).map(|i| byte(x, i) - byte(y, i)).find(|d| *d != 0).unwrap_or(0)
 }
 
 fn builtin(name: &str) -> Option<Builtin> {
@@ -181,7 +190,7 @@ fn memory_function(name: &str) -> Option<Builtin> {
                 return integer(0);
             }
             let (x, y) = (i.memory.bytes(word(a, 0)?, len)?, i.memory.bytes(word(a, 1)?, len)?);
-            integer(x.cmp(y) as i64)
+            integer(order(x, y))
         },
         "memchr" => |i, a| {
             let (address, byte, len) = (word(a, 0)?, word(a, 1)? as u8, word(a, 2)?);
@@ -221,16 +230,16 @@ fn string_function(name: &str) -> Option<Builtin> {
         "strlen" => |i, a| integer(i.memory.c_string(word(a, 0)?)?.len() as i64),
         "strnlen" => |i, a| integer(bounded_string(i, word(a, 0)?, word(a, 1)?)?.len() as i64),
         "strcmp" | "strcoll" => |i, a| {
-            integer(i.memory.c_string(word(a, 0)?)?.cmp(i.memory.c_string(word(a, 1)?)?) as i64)
+            integer(order(i.memory.c_string(word(a, 0)?)?, i.memory.c_string(word(a, 1)?)?))
         },
         "strncmp" => |i, a| {
             let limit = word(a, 2)?;
-            integer(bounded_string(i, word(a, 0)?, limit)?.cmp(bounded_string(i, word(a, 1)?, limit)?) as i64)
+            integer(order(bounded_string(i, word(a, 0)?, limit)?, bounded_string(i, word(a, 1)?, limit)?))
         },
         "strcasecmp" => |i, a| {
             let lower = |s: &[u8]| s.to_ascii_lowercase();
             let (x, y) = (i.memory.c_string(word(a, 0)?)?, i.memory.c_string(word(a, 1)?)?);
-            integer(lower(x).cmp(&lower(y)) as i64)
+            integer(order(&lower(x), &lower(y)))
         },
         "strcpy" | "__strcpy_chk" => |i, a| {
             copy_string(i, word(a, 0)?, word(a, 1)?, None)?;

@@ -1,10 +1,13 @@
 //! `printf` formatting (C17, 7.21.6.1) of values or of an x86-64 `va_list`.
 //!
-//! Decimal digits are exact and correctly rounded. A `long double` is printed as the `double` next to it.
+//! Decimal digits are exact and correctly rounded in every format of floats. Hexadecimal ones are those of `double`.
 
 use super::Interp;
+use super::decimal::Decimal;
+use super::floats;
 use super::trap::Trap;
 use super::value::Val;
+use crate::types::FloatKind;
 
 /// Where the values to be formatted come from.
 pub(super) enum Varargs<'a> {
@@ -16,8 +19,6 @@ pub(super) enum Varargs<'a> {
 
 /// Widest field and longest precision; more is refused.
 const MAX_WIDTH: usize = 1 << 20;
-/// No `double` has more digits than this in any format.
-const MAX_DIGITS: usize = 1100;
 
 impl Varargs<'_> {
     fn next(&mut self) -> Result<&Val, Trap> {
@@ -34,14 +35,14 @@ impl Varargs<'_> {
 
     /// From the save area up to `end`, then from the overflow area.
     fn from_list(i: &mut Interp<'_>, list: u64, offset_at: u64, step: u64, end: u64) -> Result<u64, Trap> {
-        let offset = u64::from(i.read_u32(list + offset_at)?);
+        let offset = u64::from(i.read_u32(list.wrapping_add(offset_at))?);
         if offset < end {
-            i.write_u32(list + offset_at, (offset + step) as u32)?;
-            let saved = i.read_u64(list + 16)?;
+            i.write_u32(list.wrapping_add(offset_at), (offset + step) as u32)?;
+            let saved = i.read_u64(list.wrapping_add(16))?;
             return i.read_u64(saved.wrapping_add(offset));
         }
-        let rest = i.read_u64(list + 8)?;
-        i.write_u64(list + 8, rest.wrapping_add(8))?;
+        let rest = i.read_u64(list.wrapping_add(8))?;
+        i.write_u64(list.wrapping_add(8), rest.wrapping_add(8))?;
         i.read_u64(rest)
     }
 
@@ -52,18 +53,18 @@ impl Varargs<'_> {
         self.next()?.as_u64().ok_or_else(|| Trap::fault("a format for an integer or pointer, but another argument"))
     }
 
-    fn float(&mut self, i: &mut Interp<'_>, long: bool) -> Result<f64, Trap> {
+    fn float(&mut self, i: &mut Interp<'_>, long: bool) -> Result<(FloatKind, u128), Trap> {
         if let Varargs::List(list) = self {
             if !long {
-                return Self::from_list(i, *list, 4, 16, 176).map(f64::from_bits);
+                return Self::from_list(i, *list, 4, 16, 176).map(|bits| (FloatKind::Double, u128::from(bits)));
             }
-            let at = i.read_u64(*list + 8)?.next_multiple_of(16);
-            i.write_u64(*list + 8, at.wrapping_add(16))?;
+            let at = i.read_u64(*list.wrapping_add(8))?.next_multiple_of(16);
+            i.write_u64(*list.wrapping_add(8), at.wrapping_add(16))?;
             let mut bits = [0u8; 16];
             bits.get_mut(..10).unwrap_or(&mut []).copy_from_slice(&i.read_bytes(at, 10)?);
-            return Ok(crate::float::to_f64(crate::FloatKind::X86Fp80, u128::from_le_bytes(bits)));
+            return Ok((FloatKind::X86Fp80, u128::from_le_bytes(bits)));
         }
-        self.next()?.as_f64().ok_or_else(|| Trap::fault("a format for a float, but another argument"))
+        self.next()?.float_bits().ok_or_else(|| Trap::fault("a format for a float, but another argument"))
     }
 }
 
@@ -215,15 +216,20 @@ fn convert(
             i.write_u32(address, out.len() as u32)?;
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
-            let value = args.float(i, spec.long_double)?;
-            let text = float_text(value.abs(), letter.to_ascii_lowercase(), spec);
+            let (kind, bits) = args.float(i, spec.long_double)?;
+            let class = floats::class(kind, bits);
+            let text = match class {
+                1 | 2 => "nan".to_owned(),
+                4 | 0x200 => "inf".to_owned(),
+                _ => float_text(kind, bits, letter.to_ascii_lowercase(), spec),
+            };
             let text = if letter.is_ascii_uppercase() { text.to_ascii_uppercase() } else { text };
             let (prefix, digits) = match text.get(..2) {
                 Some(x @ ("0x" | "0X")) => (x.to_owned(), text.get(2..).unwrap_or("").to_owned()),
                 _ => (String::new(), text),
             };
-            let negative = value.is_sign_negative();
-            pad_number(out, spec, sign(negative, spec), &prefix, &digits, value.is_finite());
+            let negative = bits & floats::sign_bit(kind) != 0;
+            pad_number(out, spec, sign(negative, spec), &prefix, &digits, class & 0x207 == 0);
         }
         other => return Err(Trap::unsupported(format!("the format `%{}`", other as char))),
     }
@@ -265,29 +271,27 @@ fn pad_number(out: &mut Vec<u8>, spec: &Spec, sign: &str, prefix: &str, digits: 
     pad(out, spec, [sign, prefix, &zeros, digits].concat().as_bytes());
 }
 
-/// A number that is not negative, by the letter of its conversion.
-fn float_text(value: f64, letter: u8, spec: &Spec) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
+/// The digits of a finite number, by the letter of its conversion.
+fn float_text(kind: FloatKind, bits: u128, letter: u8, spec: &Spec) -> String {
+    if letter == b'a' {
+        return hexadecimal(floats::to_f64(kind, bits).abs(), spec.precision);
     }
-    if value.is_infinite() {
-        return "inf".to_owned();
-    }
+    let value = Decimal::new(kind, bits);
     let precision = spec.precision.unwrap_or(6);
     match letter {
-        b'f' => fixed(value, precision, spec.alternate),
-        b'e' => scientific(value, precision, spec.alternate),
-        b'a' => hexadecimal(value, spec.precision),
+        b'f' => value.fixed(precision, spec.alternate),
+        b'e' => {
+            let (mantissa, exponent) = value.scientific(precision, spec.alternate);
+            join_exponent(&mantissa, exponent)
+        }
         _ => {
             let digits = precision.max(1);
-            let exponent = scientific_parts(value, digits - 1).1;
-            let small = exponent < -4 || i64::from(exponent) >= digits as i64;
-            if small {
-                let (mantissa, exponent) = scientific_parts(value, digits - 1);
+            let (mantissa, exponent) = value.scientific(digits - 1, spec.alternate);
+            if exponent < -4 || exponent >= digits as i64 {
                 return join_exponent(&shorten(mantissa, spec.alternate), exponent);
             }
-            let places = (digits as i64 - 1 - i64::from(exponent)).max(0) as usize;
-            shorten(fixed(value, places, spec.alternate), spec.alternate)
+            let places = (digits as i64 - 1 - exponent).max(0) as usize;
+            shorten(value.fixed(places, spec.alternate), spec.alternate)
         }
     }
 }
@@ -300,32 +304,7 @@ fn shorten(text: String, keep: bool) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn fixed(value: f64, precision: usize, point: bool) -> String {
-    let digits = precision.min(MAX_DIGITS);
-    let mut text = format!("{value:.digits$}");
-    text.push_str(&"0".repeat(precision - digits));
-    if point && precision == 0 {
-        text.push('.');
-    }
-    text
-}
-
-fn scientific_parts(value: f64, precision: usize) -> (String, i32) {
-    let digits = precision.min(MAX_DIGITS);
-    let text = format!("{value:.digits$e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    (mantissa.to_owned() + &"0".repeat(precision - digits), exponent.parse().unwrap_or(0))
-}
-
-fn scientific(value: f64, precision: usize, point: bool) -> String {
-    let (mut mantissa, exponent) = scientific_parts(value, precision);
-    if point && precision == 0 {
-        mantissa.push('.');
-    }
-    join_exponent(&mantissa, exponent)
-}
-
-fn join_exponent(mantissa: &str, exponent: i32) -> String {
+fn join_exponent(mantissa: &str, exponent: i64) -> String {
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }

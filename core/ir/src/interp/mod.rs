@@ -18,6 +18,7 @@ mod arith;
 mod cast;
 mod code;
 mod constant;
+mod decimal;
 mod decode;
 mod decode_call;
 mod decode_inst;

@@ -98,6 +98,10 @@ impl Flat {
 /// first byte stays.
 fn put_bits(bytes: &mut [u8], at: u64, bits: u32, words: &[u64]) -> Option<()> {
     let (first, shift) = (usize::try_from(at / 8).ok()?, (at % 8) as u32);
+    if let (64, 0, [word]) = (bits, shift, words) {
+        *bytes.get_mut(first..)?.first_chunk_mut()? = word.to_le_bytes();
+        return Some(());
+    }
     let count = (bits + shift).div_ceil(8) as usize;
     let target = bytes.get_mut(first..first.checked_add(count)?)?;
     if shift == 0 {
@@ -126,6 +130,17 @@ fn source_byte(words: &[u64], at: i64) -> u8 {
 
 fn take_bits(bytes: &[u8], at: u64, bits: u32, words: &mut [u64]) -> Option<()> {
     let (first, shift) = (usize::try_from(at / 8).ok()?, (at % 8) as u32);
+    match (bits, shift, &mut *words) {
+        (64, 0, [word]) => {
+            *word = u64::from_le_bytes(*bytes.get(first..)?.first_chunk()?);
+            return Some(());
+        }
+        (32, 0, [word]) => {
+            *word = u64::from(u32::from_le_bytes(*bytes.get(first..)?.first_chunk()?));
+            return Some(());
+        }
+        _ => {}
+    }
     let count = (bits + shift).div_ceil(8) as usize;
     let source = bytes.get(first..first.checked_add(count)?)?;
     words.fill(0);
@@ -228,10 +243,10 @@ impl<'m> Shapes<'m> {
                     return Err(Trap::unsupported(format!("pointers of {} bits", layout.pointer_bits(*space))));
                 }
                 let scalar = self.scalar(ty).ok_or_else(no_size)?;
-                out.push(Lane { word, bit, scalar });
-                if out.len() as u64 > MAX_LANES {
+                if out.len() as u64 >= MAX_LANES {
                     return Err(too_large());
                 }
+                out.push(Lane { word, bit, scalar });
                 next = word.checked_add(scalar.words()).ok_or_else(too_large)?;
             }
             Type::Vector { elem, len, .. } => {
@@ -242,12 +257,18 @@ impl<'m> Shapes<'m> {
             }
             Type::Array { elem, len } => {
                 let step = layout.size_of(types, *elem).ok_or_else(no_size)?;
-                if *len > MAX_LANES {
+                let inner = self.flat(*elem)?;
+                if inner.words == 0 {
+                    return Ok(word);
+                }
+                if len.saturating_mul(inner.lanes.len().max(1) as u64) > MAX_LANES {
                     return Err(too_large());
                 }
                 for i in 0..*len {
-                    let offset = step.checked_mul(i).and_then(|o| o.checked_mul(8)).ok_or_else(too_large)?;
-                    next = self.push_lanes(*elem, bit.saturating_add(offset), next, out)?;
+                    let offset = step.saturating_mul(i).saturating_mul(8).saturating_add(bit);
+                    let moved = |l: &Lane| Lane { word: l.word + next, bit: l.bit.saturating_add(offset), ..*l };
+                    out.extend(inner.lanes.iter().map(moved));
+                    next = next.checked_add(inner.words).ok_or_else(too_large)?;
                 }
             }
             Type::Struct(s) => {

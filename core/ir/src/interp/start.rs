@@ -47,8 +47,17 @@ impl Interp<'_> {
     }
 
     /// Runs the program: constructors, `main` with the arguments given (the first is the program's name), what
-    /// `atexit` registered. The result is the status that the program exits with.
+    /// `atexit` registered. The result is the status that the program exits with. The limit on steps counts for
+    /// the whole.
     pub fn run_main(&mut self, args: &[&str]) -> Result<i32, Trap> {
+        self.steps_left = self.config.max_steps;
+        self.nested += 1;
+        let status = self.run_program(args);
+        self.nested -= 1;
+        status
+    }
+
+    fn run_program(&mut self, args: &[&str]) -> Result<i32, Trap> {
         let Some(main) = self.module.find_func("main").filter(|f| !self.module.funcs[*f].is_declaration()) else {
             return Err(Trap::fault("a program without `main`"));
         };

@@ -259,6 +259,9 @@ fn operands(
 
 fn targets(map: &BodyMap, inst: ValueRef, info: &InstInfo) -> Result<Vec<BlockId>, String> {
     let n = info.num_targets as usize;
+    if n == 0 {
+        return Ok(Vec::new());
+    }
     let mut handles: Vec<BlockRef> = Vec::with_capacity(n);
     // SAFETY: the bridge writes as many targets as it announced, for which there is room.
     unsafe { ffi::enz_inst_targets(inst, handles.as_mut_ptr()) };

@@ -173,13 +173,13 @@ fn search(i: &mut Interp<'_>, args: &[Val]) -> Outcome {
     let (key, base, mut count, size) = (word(args, 0)?, word(args, 1)?, word(args, 2)?, word(args, 3)?);
     let mut first = base;
     while count > 0 {
-        let middle = first + count / 2 * size;
+        let middle = first.wrapping_add((count / 2).wrapping_mul(size));
         let result = i.call_address(word(args, 4)?, &[Val::Ptr(key), Val::Ptr(middle)])?;
         match result.and_then(|v| v.as_i32()).unwrap_or(0) {
             0 => return pointer(middle),
             n if n < 0 => count /= 2,
             _ => {
-                first = middle + size;
+                first = middle.wrapping_add(size);
                 count = (count - 1) / 2;
             }
         }
@@ -306,6 +306,9 @@ pub(super) fn function(name: &str) -> Option<Builtin> {
         }
         "qsort" => sort,
         "bsearch" => search,
+        "__ctype_b_loc" => |i, _| table(i, 0, 2, character_bits),
+        "__ctype_toupper_loc" => |i, _| table(i, 1, 4, |b| u32::from(b.to_ascii_uppercase())),
+        "__ctype_tolower_loc" => |i, _| table(i, 2, 4, |b| u32::from(b.to_ascii_lowercase())),
         "isalpha" => |_, a| class(a, |b| b.is_ascii_alphabetic()),
         "isdigit" => |_, a| class(a, |b| b.is_ascii_digit()),
         "isalnum" => |_, a| class(a, |b| b.is_ascii_alphanumeric()),
@@ -319,6 +322,46 @@ pub(super) fn function(name: &str) -> Option<Builtin> {
         "tolower" => |_, a| integer(letter(a, |b| b.to_ascii_lowercase())?),
         _ => return None,
     })
+}
+
+/// glibc's classes of a character (`bits` in its `<ctype.h>`, little-endian).
+fn character_bits(byte: u8) -> u32 {
+    let blank = byte == b' ' || byte == b'\t';
+    let classes = [
+        (blank, 0x1),
+        (byte.is_ascii_control(), 0x2),
+        (byte.is_ascii_punctuation(), 0x4),
+        (byte.is_ascii_alphanumeric(), 0x8),
+        (byte.is_ascii_uppercase(), 0x100),
+        (byte.is_ascii_lowercase(), 0x200),
+        (byte.is_ascii_alphabetic(), 0x400),
+        (byte.is_ascii_digit(), 0x800),
+        (byte.is_ascii_hexdigit(), 0x1000),
+        (is_space(byte), 0x2000),
+        ((32..127).contains(&byte), 0x4000),
+        (byte.is_ascii_graphic(), 0x8000),
+    ];
+    classes.iter().filter(|(holds, _)| *holds).map(|(_, bit)| bit).sum()
+}
+
+/// Address of a pointer into a table with entries for -128 to 255, made when first asked for.
+fn table(i: &mut Interp<'_>, which: usize, size: usize, entry: fn(u8) -> u32) -> Outcome {
+    if let Some(Some(place)) = i.library.tables.get(which) {
+        return pointer(*place);
+    }
+    let mut bytes = Vec::new();
+    for c in -128i32..256 {
+        let value = u8::try_from(c).ok().filter(u8::is_ascii).map_or(if size == 4 { c as u32 } else { 0 }, entry);
+        bytes.extend(value.to_le_bytes().iter().take(size));
+    }
+    let base = i.alloc(bytes.len() as u64)?;
+    i.write_bytes(base, &bytes)?;
+    let place = i.alloc(8)?;
+    i.write_u64(place, base + 128 * size as u64)?;
+    if let Some(slot) = i.library.tables.get_mut(which) {
+        *slot = Some(place);
+    }
+    pointer(place)
 }
 
 fn class(args: &[Val], test: impl Fn(u8) -> bool) -> Outcome {

@@ -85,12 +85,15 @@ impl Parser<'_> {
     }
 
     fn symbol_constant(&mut self, ty: TypeId) -> Res<ConstId> {
-        if !matches!(self.type_of(ty), Type::Ptr(_)) {
+        let Type::Ptr(space) = *self.type_of(ty) else {
             return self.fail("a global name must have type ptr");
-        }
+        };
         let name = self.name_of(self.peek_at(0));
         match self.symbols.get(&name).copied() {
             Some(Symbol::Global(g)) => {
+                if self.module.globals[g].space != space {
+                    return self.fail("global of another address space");
+                }
                 self.bump();
                 self.intern(Const::Global(g))
             }

@@ -256,34 +256,37 @@ impl Printer<'_> {
         }
     }
 
+    /// A constant with its type, which is `ty` where the place says it.
     fn typed_constant(&mut self, c: ConstId, ty: Option<TypeId>, depth: u32) {
-        match ty.or_else(|| self.type_of_constant(c)) {
-            Some(ty) => self.ty(ty),
-            None => self.out.push_str(BAD),
+        let ctx = &self.module.ctx;
+        let found = (c.index() < ctx.consts.len()).then(|| &ctx.consts[c]);
+        match (ty, found) {
+            (Some(ty), _) => self.ty(ty),
+            (
+                None,
+                Some(
+                    Const::Int { ty, .. }
+                    | Const::Float { ty, .. }
+                    | Const::Aggregate { ty, .. }
+                    | Const::Data { ty, .. }
+                    | Const::Expr { ty, .. }
+                    | Const::Opaque { ty, .. }
+                    | Const::Zero(ty)
+                    | Const::Undef(ty)
+                    | Const::Poison(ty),
+                ),
+            ) => self.ty(*ty),
+            (None, Some(Const::Global(g))) => match self.module.globals.get(*g).map_or(0, |g| g.space) {
+                0 => self.out.push_str("ptr"),
+                space => self.put(format_args!("ptr addrspace({space})")),
+            },
+            (None, Some(Const::Func(_) | Const::BlockAddress { .. })) => self.out.push_str("ptr"),
+            (None, Some(Const::TokenNone)) => self.out.push_str("token"),
+            (None, Some(Const::Metadata(_))) => self.out.push_str("metadata"),
+            (None, None) => self.out.push_str(BAD),
         }
         self.out.push(' ');
         self.constant(c, depth + 1);
-    }
-
-    /// The type of a constant where the place does not say it.
-    pub(super) fn type_of_constant(&self, c: ConstId) -> Option<TypeId> {
-        let ctx = &self.module.ctx;
-        if c.index() >= ctx.consts.len() {
-            return None;
-        }
-        match &ctx.consts[c] {
-            Const::Int { ty, .. }
-            | Const::Float { ty, .. }
-            | Const::Aggregate { ty, .. }
-            | Const::Data { ty, .. }
-            | Const::Expr { ty, .. }
-            | Const::Opaque { ty, .. } => Some(*ty),
-            Const::Zero(ty) | Const::Undef(ty) | Const::Poison(ty) => Some(*ty),
-            Const::Global(g) => ctx.types.find(&Type::Ptr(self.module.globals.get(*g)?.space)),
-            Const::Func(_) | Const::BlockAddress { .. } => ctx.types.find(&Type::Ptr(0)),
-            Const::TokenNone => ctx.types.find(&Type::Token),
-            Const::Metadata(_) => ctx.types.find(&Type::Metadata),
-        }
     }
 
     fn aggregate(&mut self, ty: TypeId, elems: &[ConstId], depth: u32) {

@@ -1,0 +1,243 @@
+//! From a request to finished functions: the work list over everything that a derivative calls.
+//!
+//! Derivatives are declared before they are written, so that recursion closes; each key is written once. All is pure:
+//! the module is the only thing that grows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use enzyme_analysis::{Activities, Conflict, Context, Program, State, Units};
+use enzyme_ir::{Facts, Func, FuncId, Linkage, Module, Type};
+
+use crate::keys::Subject;
+use crate::plan::Plan;
+use crate::refusal::{Refusal, RefusalKind};
+use crate::request::{DerivativeKey, Derivatives, Mode, Signature, signature};
+use crate::reverse::{Options, ShadowGlobals};
+use crate::shape::Shape;
+
+/// Activity of a parameter, as the user states it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ParamActivity {
+    /// Nothing flows through it.
+    Const,
+    /// An active scalar: its adjoint is returned, or its tangent is given.
+    Active,
+    /// A pointer with a shadow, or (forward) a scalar with a tangent.
+    Dup,
+}
+
+/// A derivative that a user asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// The primal function.
+    pub func: FuncId,
+    /// [`Mode::Forward`] or [`Mode::Combined`].
+    pub mode: Mode,
+    /// One per parameter.
+    pub params: Vec<ParamActivity>,
+}
+
+/// A finished derivative.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Derivative {
+    /// The function.
+    pub func: FuncId,
+    /// Where its parts are.
+    pub signature: Signature,
+}
+
+/// A refusal, and the function in which its instruction stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Refused {
+    /// The primal function.
+    pub func: FuncId,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// What was made so far in one module.
+#[derive(Clone, Debug, Default)]
+pub struct Engine {
+    made: BTreeMap<DerivativeKey, (FuncId, Signature)>,
+    /// Functions written, in order.
+    pub written: Vec<FuncId>,
+    /// Shadows of global variables.
+    pub globals: ShadowGlobals,
+    /// Plans of reverse derivatives, by name of the derivative, for printing.
+    pub plans: Vec<(String, String)>,
+}
+
+struct Library<'a> {
+    units: &'a Units,
+    activities: &'a Activities,
+    made: &'a mut BTreeMap<DerivativeKey, (FuncId, Signature)>,
+    queue: &'a mut Vec<DerivativeKey>,
+}
+
+impl Derivatives for Library<'_> {
+    fn get(&mut self, module: &mut Module, key: &DerivativeKey) -> Option<(FuncId, Signature)> {
+        if let Some(found) = self.made.get(key) {
+            return Some(found.clone());
+        }
+        let unit = self.units.get(key.func)?;
+        let activity = self.activities.get(key.func, &key.context)?;
+        let primal = module.funcs[key.func].clone();
+        let sig = signature(module, &primal, unit, activity, key);
+        let stem = format!("enzyme.{}.{}", key.mode.word(), primal.name);
+        let mut name = stem.clone();
+        let mut n = 1;
+        while module.find_func(&name).is_some() {
+            n += 1;
+            name = format!("{stem}.{n}");
+        }
+        let ty = module.ctx.types.func(sig.ret, sig.params.clone());
+        let mut func = Func::new(name, ty, &sig.params);
+        func.linkage = Linkage::Internal;
+        let id = module.funcs.push(func);
+        self.made.insert(key.clone(), (id, sig.clone()));
+        self.queue.push(key.clone());
+        Some((id, sig))
+    }
+}
+
+/// The context in which a request calls its function.
+pub fn context_of(module: &Module, units: &Units, request: &Request) -> Result<Context, Refused> {
+    let fail = |kind| Refused { func: request.func, refusal: Refusal::new(kind) };
+    let unit = units.get(request.func).ok_or_else(|| fail(RefusalKind::Internal("no analysis".into())))?;
+    let func = &module.funcs[request.func];
+    let types = &module.ctx.types;
+    let mut classes: BTreeMap<_, State> = BTreeMap::new();
+    let mut scalars = Vec::new();
+    for (i, p) in func.params.iter().enumerate() {
+        let activity = request.params.get(i).copied().unwrap_or(ParamActivity::Const);
+        let ty = func.ty(*p);
+        let carries = unit.carry[*p].may() || types.contains_float(ty);
+        scalars.push(activity != ParamActivity::Const && carries);
+        let Some(class) = unit.memory.params.get(i).copied().flatten().filter(|_| types.contains_pointer(ty)) else {
+            continue;
+        };
+        let state = if activity == ParamActivity::Const { State::Pinned } else { State::Shadowed };
+        for c in unit.memory.chain(class) {
+            let known = classes.entry(c).or_insert(state);
+            if *known != state {
+                return Err(fail(RefusalKind::Conflict(Conflict::ConstAndShadowed(c))));
+            }
+        }
+    }
+    let has_result = match &types[func.sig] {
+        Type::Func { ret, .. } => types[*ret] != Type::Void,
+        _ => false,
+    };
+    Ok(Context { scalars, classes, ret: has_result })
+}
+
+impl Engine {
+    /// Makes the derivative that `request` asks for, and all that it calls.
+    pub fn differentiate(
+        &mut self,
+        module: &mut Module,
+        facts: &BTreeMap<FuncId, Facts>,
+        request: &Request,
+        options: Options,
+    ) -> Result<Derivative, Vec<Refused>> {
+        let units = Units::analyze(module, facts, &[request.func]);
+        let context = context_of(module, &units, request).map_err(|r| vec![r])?;
+        let mut activities = Activities::default();
+        activities.solve(&Program { module, units: &units }, request.func, context.clone());
+        let refused = conflicts(&activities, request.func, &context);
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept: BTreeSet::new() };
+        let mut queue = Vec::new();
+        // A refused request leaves nothing behind that a later one could call.
+        let before = self.made.clone();
+        let mut made = std::mem::take(&mut self.made);
+        let mut library = Library { units: &units, activities: &activities, made: &mut made, queue: &mut queue };
+        let root = library.get(module, &key);
+        let mut failed = Vec::new();
+        while let Some(next) = queue.pop() {
+            let written = self.write(module, &units, &activities, &mut made, &mut queue, &next, options);
+            if let Err(refusal) = written {
+                failed.push(Refused { func: next.func, refusal });
+            }
+        }
+        self.made = made;
+        if !failed.is_empty() {
+            self.made = before;
+            return Err(failed);
+        }
+        match root {
+            Some((func, signature)) => Ok(Derivative { func, signature }),
+            None => {
+                let refusal = Refusal::new(RefusalKind::Internal("the derivative was not declared".into()));
+                Err(vec![Refused { func: request.func, refusal }])
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the state of one loop, split for the borrow checker")]
+    fn write(
+        &mut self,
+        module: &mut Module,
+        units: &Units,
+        activities: &Activities,
+        made: &mut BTreeMap<DerivativeKey, (FuncId, Signature)>,
+        queue: &mut Vec<DerivativeKey>,
+        key: &DerivativeKey,
+        options: Options,
+    ) -> Result<(), Refusal> {
+        let lost = || Refusal::new(RefusalKind::Internal("an analysis was lost".into()));
+        let unit = units.get(key.func).ok_or_else(lost)?;
+        let activity = activities.get(key.func, &key.context).ok_or_else(lost)?;
+        let (id, sig) = made.get(key).cloned().ok_or_else(lost)?;
+        let func = module.funcs[key.func].clone();
+        let shape = if key.mode == Mode::Forward {
+            // Control flow is only copied; nothing is asked of it.
+            Shape::unchecked(&func)
+        } else {
+            Shape::new(module, &func, &unit.facts)?
+        };
+        let s = Subject { func: &func, unit, activity, shape: &shape, key };
+        let mut library = Library { units, activities, made, queue };
+        let written = if key.mode == Mode::Forward {
+            crate::tangent::synthesise(module, id, s, sig, &mut library, &mut self.globals, options)?
+        } else {
+            let plan = Plan::new(module, &s)?;
+            self.plans.push((module.funcs[id].name.clone(), plan.to_string()));
+            crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, &mut self.globals, options)?
+        };
+        module.funcs[id] = written;
+        self.written.push(id);
+        Ok(())
+    }
+}
+
+/// Conflicts in all contexts reached, each once.
+fn conflicts(activities: &Activities, root: FuncId, context: &Context) -> Vec<Refused> {
+    let mut out: Vec<Refused> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut work = vec![(root, context.clone())];
+    while let Some((f, ctx)) = work.pop() {
+        if !seen.insert((f, ctx.clone())) {
+            continue;
+        }
+        let Some(activity) = activities.get(f, &ctx) else { continue };
+        for c in &activity.conflicts {
+            let inst = match c {
+                Conflict::ConstAndShadowed(_) => None,
+                Conflict::LostInPinned { store, .. } => Some(*store),
+                Conflict::UnknownCall(i)
+                | Conflict::IndirectCall(i)
+                | Conflict::Unsupported(i, _)
+                | Conflict::BitTrick(i) => Some(*i),
+            };
+            let refused = Refused { func: f, refusal: Refusal { kind: RefusalKind::Conflict(c.clone()), inst } };
+            if !out.contains(&refused) {
+                out.push(refused);
+            }
+        }
+        work.extend(activity.callees.iter().cloned());
+    }
+    out
+}

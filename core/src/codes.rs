@@ -1,0 +1,66 @@
+//! Codes of all refusals, one row each. `docs/errors.md` has a page section per code.
+//!
+//! Numbers are never reused. E01xx: the marker call; E02xx: operations and control flow; E03xx: memory and types;
+//! E09xx: the engine itself.
+
+/// A refusal that users can look up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Code {
+    /// `E0123`.
+    pub id: &'static str,
+    /// One line: what is refused.
+    pub title: &'static str,
+    /// What the user can do.
+    pub help: &'static str,
+}
+
+macro_rules! code {
+    ($($id:ident, $title:literal, $help:literal;)+) => {
+        $(#[doc = $title] pub const $id: Code = Code { id: stringify!($id), title: $title, help: $help };)+
+        /// All codes in order.
+        pub const ALL: &[Code] = &[$($id),+];
+    };
+}
+
+code! {
+    E0101, "a marker call has too few arguments",
+        "pass one argument per parameter of the function, and its shadow after each one that is enzyme_dup";
+    E0102, "an annotation is not known",
+        "use enzyme_const, enzyme_dup, enzyme_dupnoneed or enzyme_out";
+    E0103, "the function to differentiate is not a constant",
+        "pass the function itself, not a pointer computed at run time";
+    E0104, "the function to differentiate has no body here",
+        "compile its definition into the same module, or link with -flto and load the plugin in ld.lld";
+    E0105, "an argument does not fit its parameter",
+        "pass a value of the parameter's type; check that each annotation stands before the argument it describes";
+    E0106, "the result of the marker call does not fit the derivative",
+        "declare the marker with the result type that the annotations ask for";
+    E0107, "a marker call has too many arguments",
+        "pass one argument per parameter of the function, and its shadow after each one that is enzyme_dup";
+    E0108, "this marker is not supported",
+        "use __enzyme_autodiff or __enzyme_fwddiff";
+    E0109, "an annotation does not fit the parameter's type",
+        "enzyme_out is for floats; memory is enzyme_dup or enzyme_const";
+    E0201, "a function without a body or rule is called with active data",
+        "compile its definition into the same module, or mark it inactive if no derivative flows through it";
+    E0202, "a function pointer is called with active data",
+        "call the function directly";
+    E0203, "an operation on active data has no derivative here",
+        "rewrite the operation, or keep active data out of it";
+    E0204, "control flow that cannot be turned round",
+        "rewrite it with structured loops, without exceptions";
+    E0205, "bits of active floats are computed with as integers",
+        "use the mathematical function instead of the bit trick";
+    E0301, "the type of active bytes is not known",
+        "copy with the right type, compile with -g or with optimisation (TBAA), or use a typed pointer";
+    E0302, "active data passes through memory declared constant",
+        "give the memory a shadow: enzyme_dup instead of enzyme_const";
+    E0303, "memory is declared constant and active at once",
+        "give both arguments shadows, or none";
+    E0304, "a pointer to active memory has no shadow",
+        "pass the memory as an argument with a shadow";
+    E0305, "active data passes through a global variable without shadow",
+        "make the variable static, or pass it as an argument";
+    E0901, "the engine failed",
+        "this is a defect of the engine: please report it with the input";
+}

@@ -1,0 +1,186 @@
+//! Reading a marker call: which function, which mode, what each argument is.
+//!
+//! Arguments stand in the order of the function's parameters; an annotation before an argument says its activity, else
+//! floats are active, pointers duplicated, integers constant. Duplicated arguments are followed by their shadows.
+
+use enzyme_diff::{Mode, ParamActivity};
+use enzyme_ir::{FuncId, Module, Type, TypeId};
+use enzyme_llvm::{MarkerCall, MarkerValue};
+
+use crate::codes;
+use crate::report::Report;
+
+/// Parts of names of marker functions that this version replaces, with their modes.
+pub const MARKERS: &[(&str, Mode)] = &[("__enzyme_autodiff", Mode::Combined), ("__enzyme_fwddiff", Mode::Forward)];
+
+/// Parts of names that mark other requests: refused.
+pub const OTHER_MARKERS: &[&str] = &[
+    "__enzyme_fwdsplit",
+    "__enzyme_augmentfwd",
+    "__enzyme_augmentsize",
+    "__enzyme_reverse",
+    "__enzyme_virtualreverse",
+    "__enzyme_batch",
+    "__enzyme_error_estimate",
+    "__enzyme_truncate_",
+    "__enzyme_expand_",
+    "__enzyme_likelihood",
+    "__enzyme_trace",
+    "__enzyme_condition",
+    "__enzyme_sample",
+    "__enzyme_observe",
+    "__enzyme_todense",
+    "__enzyme_checkpoint_",
+    "__enzyme_fixed_point",
+    "__enzyme_set_",
+    "__enzyme_shadow",
+    "__enzyme_call_inactive",
+    "__enzyme_ignore_derivatives",
+    "__enzyme_iter",
+];
+
+/// Where the parts of a parameter stand among the arguments of the marker call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParamArgs {
+    /// Activity.
+    pub activity: ParamActivity,
+    /// Argument with the primal value.
+    pub primal: usize,
+    /// Argument with the shadow or tangent.
+    pub shadow: Option<usize>,
+}
+
+/// A marker call that was understood.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Marker {
+    /// Kind of derivative.
+    pub mode: Mode,
+    /// The function to differentiate.
+    pub func: FuncId,
+    /// One per parameter of the function.
+    pub params: Vec<ParamArgs>,
+}
+
+/// The mode that a marker's name asks for.
+pub fn mode_of(callee: &str) -> Result<Mode, Report> {
+    match MARKERS.iter().find(|(part, _)| callee.contains(part)) {
+        Some((_, mode)) => Ok(*mode),
+        None => Err(Report::new(codes::E0108, format!("the marker '{callee}' is not supported"))),
+    }
+}
+
+/// The function that a marker call differentiates.
+pub fn function_of(call: &MarkerCall) -> Result<FuncId, Report> {
+    let first = usize::from(call.sret().is_some());
+    match call.args.get(first).map(|a| &a.value) {
+        Some(MarkerValue::Function(f)) => Ok(*f),
+        Some(MarkerValue::GlobalRef(_) | MarkerValue::LoadOfGlobal(_) | MarkerValue::ConstInt(_) | MarkerValue::Other) => {
+            Err(Report::new(codes::E0103, format!("the first argument of '{}' is not a function", call.callee)))
+        }
+        None => Err(Report::new(codes::E0101, format!("'{}' is called without a function", call.callee))),
+    }
+}
+
+fn annotation(value: &MarkerValue) -> Option<&str> {
+    match value {
+        MarkerValue::GlobalRef(name) | MarkerValue::LoadOfGlobal(name) => name.starts_with("enzyme_").then_some(name),
+        MarkerValue::Function(_) | MarkerValue::ConstInt(_) | MarkerValue::Other => None,
+    }
+}
+
+/// Understands the arguments of `call`, which differentiates `func`.
+pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Result<Marker, Report> {
+    let name = &module.funcs[func].name;
+    let (_, param_types, variadic) = module.signature(func);
+    if variadic {
+        return Err(Report::new(codes::E0203, format!("'{name}' takes a variable number of arguments")));
+    }
+    let mut at = usize::from(call.sret().is_some()) + 1;
+    let mut params = Vec::new();
+    for (n, ty) in param_types.iter().enumerate() {
+        let mut given = None;
+        if let Some(note) = call.args.get(at).and_then(|a| annotation(&a.value)) {
+            given = Some(stated(module, note, *ty, mode, n)?);
+            at += 1;
+        }
+        let activity = given.unwrap_or_else(|| default_activity(module, *ty, mode));
+        let primal = at;
+        check(module, call, primal, *ty, n, name)?;
+        at += 1;
+        let shadow = (activity == ParamActivity::Dup).then_some(at);
+        if shadow.is_some() {
+            check(module, call, at, *ty, n, name)?;
+            at += 1;
+        }
+        params.push(ParamArgs { activity, primal, shadow });
+    }
+    if let Some(extra) = call.args.get(at) {
+        let report = match annotation(&extra.value) {
+            Some(note) => Report::new(codes::E0102, format!("'{note}' describes no parameter of '{name}'")),
+            None => Report::new(
+                codes::E0107,
+                format!("'{}' has {} arguments more than '{name}' takes", call.callee, call.args.len() - at),
+            ),
+        };
+        return Err(report);
+    }
+    Ok(Marker { mode, func, params })
+}
+
+fn default_activity(module: &Module, ty: TypeId, mode: Mode) -> ParamActivity {
+    let types = &module.ctx.types;
+    if types.contains_pointer(ty) {
+        ParamActivity::Dup
+    } else if types.contains_float(ty) {
+        if mode == Mode::Forward { ParamActivity::Dup } else { ParamActivity::Active }
+    } else {
+        ParamActivity::Const
+    }
+}
+
+fn stated(module: &Module, note: &str, ty: TypeId, mode: Mode, n: usize) -> Result<ParamActivity, Report> {
+    let types = &module.ctx.types;
+    let misfit = |what: &str| {
+        Err(Report::new(codes::E0109, format!("'{note}' stands before argument {}, which {what}", n + 1)))
+    };
+    match note {
+        "enzyme_const" => Ok(ParamActivity::Const),
+        "enzyme_dup" | "enzyme_dupnoneed" => {
+            if mode != Mode::Forward && types.contains_float(ty) && !types.contains_pointer(ty) {
+                return misfit("is a float passed by value: use enzyme_out");
+            }
+            Ok(ParamActivity::Dup)
+        }
+        "enzyme_out" => {
+            if mode == Mode::Forward {
+                return misfit("is differentiated forward: its tangent is given with enzyme_dup");
+            }
+            if types.contains_pointer(ty) || !types.contains_float(ty) {
+                return misfit("is not a float");
+            }
+            Ok(ParamActivity::Active)
+        }
+        _ => Err(Report::new(codes::E0102, format!("the annotation '{note}' is not known"))),
+    }
+}
+
+fn check(module: &Module, call: &MarkerCall, at: usize, ty: TypeId, n: usize, name: &str) -> Result<(), Report> {
+    let Some(arg) = call.args.get(at) else {
+        let needed = format!("argument {} of '{name}' (parameter {}) is missing", at + 1, n + 1);
+        return Err(Report::new(codes::E0101, needed));
+    };
+    if let Some(note) = annotation(&arg.value) {
+        return Err(Report::new(codes::E0105, format!("'{note}' stands where parameter {} of '{name}' is expected", n + 1)));
+    }
+    let types = &module.ctx.types;
+    let fits = arg.ty == ty
+        || match (&types[arg.ty], &types[ty]) {
+            (Type::Float(_), Type::Float(_)) | (Type::Int(_), Type::Int(_)) | (Type::Ptr(_), Type::Ptr(_)) => true,
+            _ => false,
+        };
+    if fits {
+        Ok(())
+    } else {
+        Err(Report::new(codes::E0105, format!("argument {} does not fit parameter {} of '{name}'", at + 1, n + 1)))
+    }
+}

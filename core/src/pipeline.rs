@@ -1,0 +1,153 @@
+//! One module, start to end: find markers, import, differentiate, export, replace, optimise.
+
+use std::collections::BTreeMap;
+
+use enzyme_analysis::Units;
+use enzyme_analysis::program::callees;
+use enzyme_diff::{Engine, ParamActivity, Request};
+use enzyme_ir::{Facts, FastMath, FuncId, Op};
+use enzyme_llvm::{Level, MarkerCall, Options, Phase, PrepareOptions, Session};
+
+use crate::codes;
+use crate::marker::{self, MARKERS, OTHER_MARKERS};
+use crate::report::{Report, from_problem, from_refusal};
+use crate::wrapper;
+
+/// What happened to a marker call.
+enum Outcome {
+    /// It calls this wrapper now.
+    Replaced,
+    /// It is left for the link step.
+    Deferred,
+}
+
+/// Differentiates everything that is asked for in the module of `session`. Whether the module was changed.
+pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {
+    let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
+    let calls = session.find_marker_calls(&parts);
+    if calls.is_empty() {
+        return false;
+    }
+    let mut engine = Engine::default();
+    let mut exported: Vec<FuncId> = Vec::new();
+    let mut changed = false;
+    for (n, call) in calls.iter().enumerate() {
+        let already = engine.written.len();
+        match differentiate(session, options, phase, &mut engine, call, n, already) {
+            Ok((Outcome::Replaced, functions)) => {
+                exported.extend(functions);
+                changed = true;
+            }
+            Ok((Outcome::Deferred, _)) => {}
+            Err(reports) => {
+                for r in reports {
+                    r.at(Some(call.caller), call.loc).show(session);
+                }
+            }
+        }
+    }
+    if options.print_plan {
+        for (name, plan) in &engine.plans {
+            eprintln!("plan of {name}\n{plan}");
+        }
+    }
+    if changed {
+        session.optimise(&exported, level);
+    }
+    session.finish(&parts);
+    true
+}
+
+/// Imports `f` and all functions with bodies that it calls, prepared.
+fn import(session: &mut Session, options: &Options, f: FuncId) -> Result<Vec<FuncId>, Vec<Report>> {
+    let prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
+    let mut done = Vec::new();
+    let mut work = vec![f];
+    while let Some(g) = work.pop() {
+        if done.contains(&g) {
+            continue;
+        }
+        done.push(g);
+        session.define_body(g, &prepare).map_err(|problems| {
+            problems.iter().map(|p| from_problem(p, codes::E0203)).collect::<Vec<_>>()
+        })?;
+        let func = &session.ir.funcs[g];
+        let mut called: Vec<FuncId> = Vec::new();
+        for (_, i) in func.placed() {
+            if matches!(func.insts[i].op, Op::Call(_) | Op::Invoke { .. }) {
+                called.extend(session.ir.direct_callee(func, i));
+            }
+        }
+        for h in called {
+            let inactive = session.ir.funcs[h].attrs.inactive;
+            let is_math = enzyme_rules::lookup_call(&session.ir.funcs[h].name).is_some();
+            if !inactive && !is_math && session.ir.funcs[h].is_declaration() && session.has_body(h) {
+                work.push(h);
+            }
+        }
+        work.extend(callees(&session.ir, &session.ir.funcs[g]));
+    }
+    Ok(done)
+}
+
+/// Whether every function that active code may reach has a body or is known.
+fn is_closed(session: &Session, functions: &[FuncId]) -> bool {
+    functions.iter().all(|f| {
+        let func = &session.ir.funcs[*f];
+        func.placed().all(|(_, i)| match func.insts[i].op {
+            Op::Call(_) | Op::Invoke { .. } => !matches!(
+                enzyme_analysis::resolve(&session.ir, func, i),
+                enzyme_analysis::Callee::Unknown(Some(_))
+            ),
+            _ => true,
+        })
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "the state of one loop of the pipeline")]
+fn differentiate(
+    session: &mut Session,
+    options: &Options,
+    phase: Phase,
+    engine: &mut Engine,
+    call: &MarkerCall,
+    number: usize,
+    already: usize,
+) -> Result<(Outcome, Vec<FuncId>), Vec<Report>> {
+    let mode = marker::mode_of(&call.callee).map_err(|r| vec![r])?;
+    let func = marker::function_of(call).map_err(|r| vec![r])?;
+    let marker = marker::parse(&session.ir, call, mode, func).map_err(|r| vec![r])?;
+    if session.ir.funcs[func].is_declaration() && !session.has_body(func) {
+        if phase.may_defer() {
+            return Ok((Outcome::Deferred, Vec::new()));
+        }
+        let name = session.ir.funcs[func].name.clone();
+        return Err(vec![Report::new(codes::E0104, format!("'{name}' has no body here"))]);
+    }
+    let reached = import(session, options, func)?;
+    if phase.may_defer() && !is_closed(session, &reached) {
+        return Ok((Outcome::Deferred, Vec::new()));
+    }
+    let facts: BTreeMap<FuncId, Facts> = reached.iter().map(|f| (*f, session.facts(*f).clone())).collect();
+    let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
+    let request = Request { func, mode, params };
+    let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
+    let synthesis = enzyme_diff::Options { fast };
+    let derivative = match engine.differentiate(&mut session.ir, &facts, &request, synthesis) {
+        Ok(d) => d,
+        Err(refused) => {
+            let units = Units::analyze(&session.ir, &facts, &[func]);
+            return Err(refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect());
+        }
+    };
+    let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number).map_err(|r| vec![r])?;
+    let mut functions: Vec<FuncId> = engine.written[already..].to_vec();
+    let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());
+    functions.extend(helpers.map(|h| h.0).filter(|h| session.print_llvm(*h).is_none()));
+    functions.push(wrapper);
+    session.export(&functions).map_err(|problems| {
+        problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>()
+    })?;
+    session.replace_marker(call, wrapper).map_err(|p| vec![from_problem(&p, codes::E0901)])?;
+    Ok((Outcome::Replaced, functions))
+}

@@ -1,0 +1,163 @@
+//! Refusals as diagnostics: code, place, chain of reasons, what to do.
+
+use enzyme_analysis::{ClassId, Conflict, Object, Units};
+use enzyme_diff::{Refusal, RefusalKind, Refused};
+use enzyme_ir::{Func, FuncId, InstId, LocId, Module, Op, ValueId};
+use enzyme_llvm::{Diagnostic, Problem, Severity, Session};
+
+use crate::codes::{self, Code};
+
+/// A refusal ready to be shown.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// Its code.
+    pub code: Code,
+    /// What exactly.
+    pub message: String,
+    /// Why, one line each.
+    pub notes: Vec<String>,
+    /// Place in the source.
+    pub loc: Option<LocId>,
+    /// The function.
+    pub func: Option<FuncId>,
+}
+
+impl Report {
+    /// A report without place and notes.
+    pub fn new(code: Code, message: impl Into<String>) -> Report {
+        Report { code, message: message.into(), notes: Vec::new(), loc: None, func: None }
+    }
+
+    /// At a place in a function.
+    pub fn at(self, func: Option<FuncId>, loc: Option<LocId>) -> Report {
+        Report { func: self.func.or(func), loc: self.loc.or(loc), ..self }
+    }
+
+    /// With one more line of explanation.
+    pub fn note(mut self, note: impl Into<String>) -> Report {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// The text that the host compiler prints.
+    pub fn text(&self) -> String {
+        let mut out = format!("[{}] {}", self.code.id, self.message);
+        for n in &self.notes {
+            out.push_str("\n  note: ");
+            out.push_str(n);
+        }
+        out.push_str("\n  help: ");
+        out.push_str(self.code.help);
+        out
+    }
+
+    /// Hands the report to the host compiler.
+    pub fn show(&self, session: &mut Session) {
+        let diagnostic = Diagnostic { severity: Severity::Error, message: self.text(), function: self.func, loc: self.loc };
+        session.diagnose(&diagnostic);
+    }
+}
+
+/// A problem at the rim as a report.
+pub fn from_problem(problem: &Problem, code: Code) -> Report {
+    Report { loc: problem.loc, ..Report::new(code, format!("{problem}")) }
+}
+
+/// The name of a value as the user may know it.
+fn describe(module: &Module, func: &Func, i: InstId) -> String {
+    let inst = &func.insts[i];
+    let target = module.direct_callee(func, i).map(|f| module.funcs[f].name.clone());
+    let what = match (&inst.op, target) {
+        (Op::Call(_) | Op::Invoke { .. }, Some(name)) => format!("the call of '{name}'"),
+        (Op::Call(_) | Op::Invoke { .. }, None) => "an indirect call".to_owned(),
+        (Op::Load(_), _) => "a read".to_owned(),
+        (Op::Store(_), _) => "a write".to_owned(),
+        _ => "an operation".to_owned(),
+    };
+    match inst.loc {
+        Some(l) => format!("{what} at {}", module.describe_loc(l)),
+        None => format!("{what} in '{}'", func.name),
+    }
+}
+
+fn describe_class(module: &Module, units: &Units, f: FuncId, class: ClassId) -> String {
+    let objects = units.get(f).map(|u| u.memory.classes[class].objects.clone()).unwrap_or_default();
+    let mut names: Vec<String> = Vec::new();
+    for o in objects {
+        names.push(match o {
+            Object::Param(g, n) => format!("what parameter {} of '{}' points to", n + 1, module.funcs[g].name),
+            Object::Stack(g, _) => format!("a local variable of '{}'", module.funcs[g].name),
+            Object::Heap(g, i) => describe(module, &module.funcs[g], i),
+            Object::Global(g) => format!("the global variable '{}'", module.globals[g].name),
+            Object::Code(g) => format!("the function '{}'", module.funcs[g].name),
+            Object::Unknown(g, i) => format!("memory from {}", describe(module, &module.funcs[g], i)),
+        });
+    }
+    if names.is_empty() { "memory".to_owned() } else { names.join(", or ") }
+}
+
+fn is_global(units: &Units, f: FuncId, class: ClassId) -> bool {
+    let Some(unit) = units.get(f) else { return false };
+    unit.memory.classes[class].objects.iter().any(|o| matches!(o, Object::Global(_)))
+}
+
+/// A refusal of the synthesis or the analyses as a report.
+pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report {
+    let func = &module.funcs[refused.func];
+    let Refusal { kind, inst } = &refused.refusal;
+    let loc = inst.and_then(|i| func.insts[i].loc).or(func.loc);
+    let here = inst.map(|i| describe(module, func, i)).unwrap_or_else(|| format!("in '{}'", func.name));
+    let report = match kind {
+        RefusalKind::Conflict(c) => conflict(module, units, refused.func, c),
+        RefusalKind::Control(what) => {
+            Report::new(codes::E0204, format!("'{}' has {what}, which cannot be run backwards", func.name))
+        }
+        RefusalKind::Shape(what) => {
+            Report::new(codes::E0901, format!("'{}' was imported with {what}", func.name))
+        }
+        RefusalKind::Operation(what) => Report::new(codes::E0203, format!("no derivative for {what}")).note(here),
+        RefusalKind::UnknownType(what) => {
+            Report::new(codes::E0301, format!("the type of {what} is not known, and the derivative depends on it")).note(here)
+        }
+        RefusalKind::NoShadow(what) => Report::new(codes::E0304, format!("no shadow for {what}")).note(here),
+        RefusalKind::Internal(what) => Report::new(codes::E0901, format!("internal error: {what}")).note(here),
+    };
+    report.at(Some(refused.func), loc)
+}
+
+fn conflict(module: &Module, units: &Units, f: FuncId, c: &Conflict) -> Report {
+    let func = &module.funcs[f];
+    match c {
+        Conflict::ConstAndShadowed(class) => {
+            let what = describe_class(module, units, f, *class);
+            Report::new(codes::E0303, format!("{what} is declared constant and active at once"))
+        }
+        Conflict::LostInPinned { class, store, load } => {
+            let global = is_global(units, f, *class);
+            let what = describe_class(module, units, f, *class);
+            let code = if global { codes::E0305 } else { codes::E0302 };
+            Report::new(code, format!("active data is stored in {what}, which has no shadow, and is read back"))
+                .note(format!("stored by {}", describe(module, func, *store)))
+                .note(format!("read by {}", describe(module, func, *load)))
+        }
+        Conflict::UnknownCall(i) => {
+            let name = module.direct_callee(func, *i).map(|g| module.funcs[g].name.clone()).unwrap_or_default();
+            Report::new(codes::E0201, format!("no derivative for '{name}': it has no body here and no rule"))
+                .note(describe(module, func, *i))
+        }
+        Conflict::IndirectCall(i) => {
+            Report::new(codes::E0202, "a function pointer is called with active data").note(describe(module, func, *i))
+        }
+        Conflict::Unsupported(i, what) => {
+            Report::new(codes::E0203, format!("no derivative for {what}")).note(describe(module, func, *i))
+        }
+        Conflict::BitTrick(i) => {
+            Report::new(codes::E0205, "bits of active floats are computed with as integers").note(describe(module, func, *i))
+        }
+    }
+}
+
+/// The name hint of a value, for reports.
+pub fn value_name(func: &Func, v: ValueId) -> String {
+    func.value_names.get(&v).cloned().unwrap_or_else(|| v.to_string())
+}

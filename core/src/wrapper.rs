@@ -1,0 +1,191 @@
+//! The function that takes a marker call's place: its exact signature outside, the derivative inside.
+//!
+//! Arguments are converted as C's default promotions require back (a `float` parameter is passed as `double`). Adjoints
+//! of several `enzyme_out` arguments are returned as the structure of their types in order, through memory if the
+//! platform's convention says so: they are laid out in a buffer and read back with the type that the marker returns.
+
+use enzyme_diff::emit::Emit;
+use enzyme_diff::{Derivative, Mode, ParamActivity, ShadowGlobals};
+use enzyme_ir::{CastOp, Const, Func, FuncId, Linkage, MemClass, Module, Type, TypeId, ValueId};
+use enzyme_llvm::MarkerCall;
+
+use crate::codes;
+use crate::marker::Marker;
+use crate::report::Report;
+
+/// Writes the wrapper for `call` into `module`.
+pub fn build(
+    module: &mut Module,
+    call: &MarkerCall,
+    marker: &Marker,
+    derivative: &Derivative,
+    globals: &ShadowGlobals,
+    number: usize,
+) -> Result<FuncId, Report> {
+    let params: Vec<TypeId> = call.args.iter().map(|a| a.ty).collect();
+    let sig = module.ctx.types.func(call.ret, params.clone());
+    let base = module.funcs[derivative.func].name.clone();
+    let mut func = Func::new(format!("{base}.call{number}"), sig, &params);
+    func.linkage = Linkage::Internal;
+    for (n, a) in call.args.iter().enumerate() {
+        func.param_attrs[n] = a.attrs;
+    }
+    let mut e = Emit::new(module, func);
+    let start = e.new_block("start");
+    e.block = start;
+    clear_globals(&mut e, globals);
+    let signature = &derivative.signature;
+    let (ret, param_types, _) = e.module.signature(marker.func);
+    let mut args: Vec<Option<ValueId>> = vec![None; signature.params.len()];
+    for (n, p) in marker.params.iter().enumerate() {
+        let ty = param_types[n];
+        let given = e.func.params[p.primal];
+        args[signature.primal[n]] = Some(convert(&mut e, given, ty));
+        if let Some(at) = signature.shadow[n] {
+            let given = p.shadow.map(|s| e.func.params[s]);
+            args[at] = Some(match given {
+                Some(v) => convert(&mut e, v, ty),
+                None => e.b().zero(ty),
+            });
+        }
+    }
+    if let Some(at) = signature.seed {
+        let one = match e.module.ctx.types[ret] {
+            Type::Float(_) => e.b().float(ret, 1.0),
+            _ => {
+                let name = &e.module.funcs[marker.func].name;
+                let message = format!("'{name}' returns a structure or vector: which part to differentiate is not said");
+                return Err(Report::new(codes::E0106, message));
+            }
+        };
+        args[at] = Some(one);
+    }
+    let args: Vec<ValueId> = args.into_iter().flatten().collect();
+    let out = e.call_func(derivative.func, &args);
+    let value = match marker.mode {
+        Mode::Forward => tangent(&mut e, call, derivative, out)?,
+        Mode::Combined | Mode::Augmented | Mode::Gradient => adjoints(&mut e, call, marker, derivative, out)?,
+    };
+    e.b().ret(value);
+    let func = e.finish(start);
+    Ok(module.funcs.push(func))
+}
+
+/// Shadows that we made of global variables start from zero at each call.
+fn clear_globals(e: &mut Emit<'_>, globals: &ShadowGlobals) {
+    for shadow in globals.values() {
+        let ty = e.module.globals[*shadow].ty;
+        let ctx = &e.module.ctx;
+        let size = ctx.layout.size_of(&ctx.types, ty).unwrap_or(0);
+        let ptr = e.module.ctx.types.ptr();
+        let c = e.module.ctx.consts.intern(Const::Global(*shadow));
+        let address = e.func.constant(c, ptr);
+        let bytes = e.b().i64(size);
+        e.fill_zero(address, bytes);
+    }
+}
+
+/// `v` as the type of the parameter: floats and integers change width.
+fn convert(e: &mut Emit<'_>, v: ValueId, ty: TypeId) -> ValueId {
+    let from = e.ty(v);
+    if from == ty {
+        return v;
+    }
+    let widths = (e.module.ctx.types[from].clone(), e.module.ctx.types[ty].clone());
+    match widths {
+        (Type::Float(a), Type::Float(b)) => {
+            let op = if a.bits() < b.bits() { CastOp::FPExt } else { CastOp::FPTrunc };
+            e.b().cast(op, v, ty)
+        }
+        (Type::Int(a), Type::Int(b)) => {
+            let op = if a < b { CastOp::SExt } else { CastOp::Trunc };
+            e.b().cast(op, v, ty)
+        }
+        (Type::Ptr(_), Type::Ptr(_)) => e.b().cast(CastOp::AddrSpaceCast, v, ty),
+        _ => v,
+    }
+}
+
+fn misfit(call: &MarkerCall, what: &str) -> Report {
+    Report::new(codes::E0106, format!("'{}' is declared with a result that does not fit: {what}", call.callee))
+}
+
+fn tangent(e: &mut Emit<'_>, call: &MarkerCall, derivative: &Derivative, out: ValueId) -> Result<Option<ValueId>, Report> {
+    let shadow = derivative.signature.shadow_field.map(|n| e.b().extract_value(out, &[n]));
+    give_back(e, call, shadow.into_iter().collect(), "the derivative is the tangent of the function's result")
+}
+
+fn adjoints(
+    e: &mut Emit<'_>,
+    call: &MarkerCall,
+    marker: &Marker,
+    derivative: &Derivative,
+    out: ValueId,
+) -> Result<Option<ValueId>, Report> {
+    let (_, param_types, _) = e.module.signature(marker.func);
+    let mut values = Vec::new();
+    for (n, p) in marker.params.iter().enumerate() {
+        if p.activity != ParamActivity::Active {
+            continue;
+        }
+        values.push(match derivative.signature.adjoints[n] {
+            Some(field) => e.b().extract_value(out, &[field]),
+            None => e.b().zero(param_types[n]),
+        });
+    }
+    give_back(e, call, values, "the derivative has one field for each enzyme_out argument")
+}
+
+/// Returns `values` in the form that the marker is declared with.
+fn give_back(e: &mut Emit<'_>, call: &MarkerCall, values: Vec<ValueId>, what: &str) -> Result<Option<ValueId>, Report> {
+    let void = matches!(e.module.ctx.types[call.ret], Type::Void);
+    if let Some(ty) = call.sret() {
+        let to = e.func.params[0];
+        store_in_order(e, to, ty, &values).ok_or_else(|| misfit(call, what))?;
+        return Ok(None);
+    }
+    if void {
+        return Ok(None);
+    }
+    match values.as_slice() {
+        [] => Ok(Some(e.b().zero(call.ret))),
+        [one] => {
+            let from = e.ty(*one);
+            let same_kind = match (&e.module.ctx.types[from], &e.module.ctx.types[call.ret]) {
+                (Type::Float(_), Type::Float(_)) => true,
+                _ => from == call.ret,
+            };
+            if same_kind {
+                return Ok(Some(convert(e, *one, call.ret)));
+            }
+            through_memory(e, call, &values).ok_or_else(|| misfit(call, what)).map(Some)
+        }
+        _ => through_memory(e, call, &values).ok_or_else(|| misfit(call, what)).map(Some),
+    }
+}
+
+fn tuple_of(e: &mut Emit<'_>, values: &[ValueId]) -> TypeId {
+    let fields = values.iter().map(|v| e.ty(*v)).collect();
+    e.module.ctx.types.tuple(fields)
+}
+
+fn store_in_order(e: &mut Emit<'_>, to: ValueId, ty: TypeId, values: &[ValueId]) -> Option<()> {
+    let tuple = tuple_of(e, values);
+    let ctx = &e.module.ctx;
+    if ctx.layout.size_of(&ctx.types, tuple)? > ctx.layout.size_of(&ctx.types, ty)? {
+        return None;
+    }
+    for (n, v) in values.iter().enumerate() {
+        let (offset, _) = e.module.ctx.layout.element(&e.module.ctx.types, tuple, n as u64)?;
+        let offset = e.b().i64(offset);
+        let at = e.b().byte_offset(to, offset);
+        e.b().store(*v, at, 1, MemClass::Unknown);
+    }
+    Some(())
+}
+
+fn through_memory(e: &mut Emit<'_>, call: &MarkerCall, values: &[ValueId]) -> Option<ValueId> {
+    let buffer = e.slot(call.ret, None);
+    store_in_order(e, buffer, call.ret, values)?;
+    Some(e.b().load(call.ret, buffer, 0, MemClass::Unknown))
+}
