@@ -6,10 +6,15 @@ struct holder {
     double *values;
 };
 
+__attribute__((noinline)) static double product(const struct holder *holder)
+{
+    return holder->values[0] * holder->values[1];
+}
+
 static double through_holder(struct holder *holder, double *values)
 {
     holder->values = values;
-    return holder->values[0] * holder->values[1];
+    return product(holder);
 }
 
 double gradient(struct holder *holder, double *values, double *adjoints)

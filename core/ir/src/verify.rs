@@ -22,6 +22,7 @@
 //! Not checked: rules of particular intrinsics, nesting of Windows exception pads, `musttail`, token uses, agreement of
 //! a call with the function it happens to name (undefined behaviour, not malformed).
 
+mod casts;
 mod flow;
 mod ops;
 mod parts;
@@ -309,16 +310,14 @@ impl<'a> Verifier<'a> {
     fn block(&mut self, b: BlockId) {
         let func = self.func;
         let block = &func.blocks[b];
-        let ops: Vec<(InstId, &Op)> =
-            block.insts.iter().filter_map(|i| Some((*i, &func.insts.get(*i)?.op))).collect();
+        let ops: Vec<(InstId, &Op)> = block.insts.iter().filter_map(|i| Some((*i, &func.insts.get(*i)?.op))).collect();
         if !ops.last().is_some_and(|(_, op)| op.is_terminator()) {
             self.error(Entity::Block(b), "does not end in a terminator");
         }
         let mut after_phis = false;
         let mut after_pads = false;
         for (at, (i, op)) in ops.iter().enumerate() {
-            let is_pad =
-                matches!(op, Op::LandingPad { .. } | Op::CleanupPad | Op::CatchPad | Op::CatchSwitch { .. });
+            let is_pad = matches!(op, Op::LandingPad { .. } | Op::CleanupPad | Op::CatchPad | Op::CatchSwitch { .. });
             if matches!(op, Op::Phi(_)) {
                 if after_phis {
                     self.error(Entity::Inst(*i), "phi after other instructions");

@@ -81,6 +81,9 @@ EnzValue enz_module_function(EnzHost host, EnzStr name);
 EnzValue enz_module_global(EnzHost host, EnzStr name);
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count);
 
+// Sizes of the structures below, in the order of their definition here, for the test that compares declarations.
+size_t enz_struct_sizes(size_t *out, size_t capacity);
+
 // ---- types.cpp ------------------------------------------------------------------------------------------------
 
 enum EnzTypeKind : uint32_t {

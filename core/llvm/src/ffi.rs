@@ -3,7 +3,7 @@
 //! Handles are non-null pointers to LLVM's objects, copied freely; a session keeps them within the life of its module.
 //! Every enumeration crosses as a plain integer, converted by [`crate::import`] and [`crate::export`] with a check, since
 //! an unknown value in a Rust enumeration would be undefined behaviour. Structures match those of the header field by
-//! field; `tests/layout.rs` compares sizes.
+//! field; a test compares their sizes.
 
 #![allow(missing_docs, reason = "documented in bridge/bridge.h")]
 
@@ -302,6 +302,8 @@ unsafe extern "C" {
     pub fn enz_module_global(host: HostRef, name: Str) -> Option<ValueRef>;
     pub fn enz_module_strip_markers(host: HostRef, substrings: *const Str, count: usize);
 
+    pub fn enz_struct_sizes(out: *mut usize, capacity: usize) -> usize;
+
     pub fn enz_type_info(ty: TypeRef, out: *mut TypeInfo);
     pub fn enz_type_part(ty: TypeRef, index: u32) -> Option<TypeRef>;
     pub fn enz_type_int(ty: TypeRef, index: u32) -> u32;
@@ -396,4 +398,38 @@ unsafe extern "C" {
     );
 
     pub fn enz_diagnose(host: HostRef, severity: u32, function: Option<ValueRef>, loc: Option<LocRef>, message: Str);
+}
+
+#[cfg(all(test, feature = "link"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_the_header() {
+        let ours = [
+            size_of::<Str>(),
+            size_of::<PluginInfo>(),
+            size_of::<OptionSpec>(),
+            size_of::<TypeInfo>(),
+            size_of::<ConstInfo>(),
+            size_of::<FuncInfo>(),
+            size_of::<ParamInfo>(),
+            size_of::<GlobalInfo>(),
+            size_of::<InstInfo>(),
+            size_of::<LocInfo>(),
+            size_of::<Prepare>(),
+            size_of::<TripCount>(),
+            size_of::<ArgFact>(),
+            size_of::<ByteRunFact>(),
+            size_of::<FactSink>(),
+            size_of::<FuncSpec>(),
+            size_of::<MarkerArgInfo>(),
+            size_of::<MarkerCallInfo>(),
+        ];
+        let mut theirs = [0usize; 18];
+        // SAFETY: the array has room for the number given.
+        let n = unsafe { enz_struct_sizes(theirs.as_mut_ptr(), theirs.len()) };
+        assert_eq!(n, theirs.len());
+        assert_eq!(ours, theirs);
+    }
 }

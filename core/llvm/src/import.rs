@@ -38,6 +38,8 @@ pub(crate) struct Imported {
     opaque: Handles<enzyme_ir::ConstId>,
     locs: HashMap<LocRef, LocId>,
     loc_refs: HashMap<LocId, LocRef>,
+    /// Locations by what they say: LLVM has several of one place where blocks of the source nest.
+    places: HashMap<Loc, LocId>,
     insts: BTreeMap<FuncId, SecondaryMap<InstId, Option<ValueRef>>>,
     names: HashMap<String, FuncId>,
     /// How many functions of the mirror `names` covers.
@@ -206,7 +208,7 @@ fn describe_function(session: &mut Session, value: ValueRef, info: &FuncInfo, na
         let mut raw = LocInfo::default();
         // SAFETY: the scope is debug information of a function of the module.
         unsafe { ffi::enz_scope_info(scope, &raw mut raw) };
-        func.loc = Some(session.ir.locs.push(describe_loc(&raw, None)));
+        func.loc = Some(intern_loc(session, describe_loc(&raw, None)));
     }
     func
 }
@@ -268,10 +270,15 @@ pub(crate) fn import_loc(session: &mut Session, loc: LocRef) -> LocId {
     // SAFETY: the location belongs to the module's context; `raw` is valid to write to.
     unsafe { ffi::enz_loc_info(loc, &raw mut raw) };
     let inlined_at = raw.inlined_at.map(|at| import_loc(session, at));
-    let id = session.ir.locs.push(describe_loc(&raw, inlined_at));
+    let id = intern_loc(session, describe_loc(&raw, inlined_at));
     session.imported.locs.insert(loc, id);
-    session.imported.loc_refs.insert(id, loc);
+    session.imported.loc_refs.entry(id).or_insert(loc);
     id
+}
+
+fn intern_loc(session: &mut Session, loc: Loc) -> LocId {
+    let locs = &mut session.ir.locs;
+    *session.imported.places.entry(loc).or_insert_with_key(|loc| locs.push(loc.clone()))
 }
 
 fn describe_loc(raw: &LocInfo, inlined_at: Option<LocId>) -> Loc {

@@ -17,7 +17,9 @@ use crate::types::FloatKind;
 pub(super) type Reg = u32;
 
 /// One step. `d` is the result, `a`, `b`, `c` are operands; `sh` is 64 minus the width of an integer.
+/// Set as a table, one line per step.
 #[derive(Debug)]
+#[rustfmt::skip]
 pub(super) enum Code {
     Mov { d: Reg, a: Reg },
     MovN { d: Reg, a: Reg, n: u32 },

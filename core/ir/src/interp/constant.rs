@@ -101,11 +101,9 @@ impl Interp<'_> {
             | Const::Zero(ty)
             | Const::Undef(ty)
             | Const::Poison(ty) => Some(*ty),
-            Const::Global(_)
-            | Const::Func(_)
-            | Const::BlockAddress { .. }
-            | Const::TokenNone
-            | Const::Metadata(_) => None,
+            Const::Global(_) | Const::Func(_) | Const::BlockAddress { .. } | Const::TokenNone | Const::Metadata(_) => {
+                None
+            }
         }
     }
 

@@ -52,8 +52,9 @@ impl<'m> Interp<'m> {
             };
             let in_vector = matches!(
                 self.shapes.ty(*ty),
-                Type::Float(FloatKind::Half | FloatKind::BFloat | FloatKind::Float | FloatKind::Double | FloatKind::Fp128)
-                    | Type::Vector { .. }
+                Type::Float(
+                    FloatKind::Half | FloatKind::BFloat | FloatKind::Float | FloatKind::Double | FloatKind::Fp128
+                ) | Type::Vector { .. }
             );
             params.push(ParamSlot { words, in_vector, byval });
             param_words += words as usize;

@@ -94,13 +94,7 @@ impl Decoder<'_, '_> {
 }
 
 /// The step that computes a mathematical function on scalars.
-pub(super) fn scalar_math(
-    function: math::Function,
-    args: &[Arg],
-    d: Reg,
-    ret: Scalar,
-    _fuse: bool,
-) -> Option<Code> {
+pub(super) fn scalar_math(function: math::Function, args: &[Arg], d: Reg, ret: Scalar, _fuse: bool) -> Option<Code> {
     let float = |i: usize| match args.get(i)?.scalar? {
         Scalar::Float(kind) => Some((kind, args.get(i)?.reg)),
         Scalar::Int(_) | Scalar::Ptr => None,

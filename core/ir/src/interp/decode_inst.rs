@@ -378,4 +378,3 @@ fn binary(op: BinOp, scalar: Scalar, d: Reg, a: Reg, b: Reg) -> Result<Code, Tra
         _ => return Err(Trap::fault(format!("{op:?} of operands of another kind"))),
     })
 }
-

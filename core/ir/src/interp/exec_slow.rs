@@ -151,8 +151,7 @@ impl Interp<'_> {
             }
             Code::Overflow { op, signed, bits, d, e, a, b } => {
                 let bits = u32::from(*bits);
-                let (value, flag) =
-                    arith::overflowing(*op, *signed, bits, read(regs, *a, bits), read(regs, *b, bits));
+                let (value, flag) = arith::overflowing(*op, *signed, bits, read(regs, *a, bits), read(regs, *b, bits));
                 write(regs, *d, bits, value);
                 write(regs, *e, 1, u128::from(flag));
             }
@@ -196,9 +195,7 @@ impl Interp<'_> {
             let (a, b) = (read(&old, lane * step, bits), read(regs, r.value + lane * step, bits));
             let value = match r.scalar {
                 Scalar::Float(kind) => float_update(r.op, kind, a, b)?,
-                Scalar::Int(_) | Scalar::Ptr => {
-                    arith::read_modify_write(r.op, bits, a, b).map_err(Trap::fault)?
-                }
+                Scalar::Int(_) | Scalar::Ptr => arith::read_modify_write(r.op, bits, a, b).map_err(Trap::fault)?,
             };
             write(&mut stored, lane * step, bits, value);
         }

@@ -10,10 +10,10 @@ mod streams;
 
 use std::rc::Rc;
 
+use super::Interp;
 use super::memory::Kind;
 use super::trap::Trap;
 use super::value::Val;
-use super::Interp;
 
 /// A function that stands in for one without a body.
 pub type Extern = Rc<dyn for<'a> Fn(&mut Interp<'a>, &[Val]) -> Result<Option<Val>, Trap>>;
@@ -133,8 +133,14 @@ impl Interp<'_> {
 
 fn memory_function(name: &str) -> Option<Builtin> {
     Some(match name {
-        "malloc" | "_Znwm" | "_Znam" | "_ZnwmRKSt9nothrow_t" | "_ZnamRKSt9nothrow_t" | "_ZnwmSt11align_val_t"
-        | "_ZnamSt11align_val_t" | "valloc" => |i, a| i.alloc_heap(word(a, 0)?).and_then(pointer),
+        "malloc"
+        | "_Znwm"
+        | "_Znam"
+        | "_ZnwmRKSt9nothrow_t"
+        | "_ZnamRKSt9nothrow_t"
+        | "_ZnwmSt11align_val_t"
+        | "_ZnamSt11align_val_t"
+        | "valloc" => |i, a| i.alloc_heap(word(a, 0)?).and_then(pointer),
         "aligned_alloc" | "memalign" => |i, a| i.alloc_heap(word(a, 1)?).and_then(pointer),
         "calloc" => |i, a| {
             let size = word(a, 0)?.checked_mul(word(a, 1)?).ok_or_else(|| Trap::limit("memory: calloc"))?;
@@ -158,8 +164,17 @@ fn memory_function(name: &str) -> Option<Builtin> {
             i.memory.release(old, Kind::Heap)?;
             pointer(new)
         },
-        "free" | "cfree" | "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "_ZdaPvm" | "_ZdlPvSt11align_val_t"
-        | "_ZdaPvSt11align_val_t" | "_ZdlPvmSt11align_val_t" | "_ZdaPvmSt11align_val_t" | "_ZdlPvRKSt9nothrow_t"
+        "free"
+        | "cfree"
+        | "_ZdlPv"
+        | "_ZdlPvm"
+        | "_ZdaPv"
+        | "_ZdaPvm"
+        | "_ZdlPvSt11align_val_t"
+        | "_ZdaPvSt11align_val_t"
+        | "_ZdlPvmSt11align_val_t"
+        | "_ZdaPvmSt11align_val_t"
+        | "_ZdlPvRKSt9nothrow_t"
         | "_ZdaPvRKSt9nothrow_t" => |i, a| {
             let address = word(a, 0)?;
             if address != 0 {
@@ -229,9 +244,7 @@ fn string_function(name: &str) -> Option<Builtin> {
     Some(match name {
         "strlen" => |i, a| integer(i.memory.c_string(word(a, 0)?)?.len() as i64),
         "strnlen" => |i, a| integer(bounded_string(i, word(a, 0)?, word(a, 1)?)?.len() as i64),
-        "strcmp" | "strcoll" => |i, a| {
-            integer(order(i.memory.c_string(word(a, 0)?)?, i.memory.c_string(word(a, 1)?)?))
-        },
+        "strcmp" | "strcoll" => |i, a| integer(order(i.memory.c_string(word(a, 0)?)?, i.memory.c_string(word(a, 1)?)?)),
         "strncmp" => |i, a| {
             let limit = word(a, 2)?;
             integer(order(bounded_string(i, word(a, 0)?, limit)?, bounded_string(i, word(a, 1)?, limit)?))

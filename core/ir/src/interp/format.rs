@@ -58,8 +58,8 @@ impl Varargs<'_> {
             if !long {
                 return Self::from_list(i, *list, 4, 16, 176).map(|bits| (FloatKind::Double, u128::from(bits)));
             }
-            let at = i.read_u64(*list.wrapping_add(8))?.next_multiple_of(16);
-            i.write_u64(*list.wrapping_add(8), at.wrapping_add(16))?;
+            let at = i.read_u64(list.wrapping_add(8))?.wrapping_add(15) & !15;
+            i.write_u64(list.wrapping_add(8), at.wrapping_add(16))?;
             let mut bits = [0u8; 16];
             bits.get_mut(..10).unwrap_or(&mut []).copy_from_slice(&i.read_bytes(at, 10)?);
             return Ok((FloatKind::X86Fp80, u128::from_le_bytes(bits)));
@@ -153,13 +153,7 @@ fn read_size(rest: &mut &[u8], spec: &mut Spec) {
     }
 }
 
-fn convert(
-    i: &mut Interp<'_>,
-    letter: u8,
-    spec: &Spec,
-    args: &mut Varargs<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), Trap> {
+fn convert(i: &mut Interp<'_>, letter: u8, spec: &Spec, args: &mut Varargs<'_>, out: &mut Vec<u8>) -> Result<(), Trap> {
     match letter {
         b'%' => out.push(b'%'),
         b'd' | b'i' => {

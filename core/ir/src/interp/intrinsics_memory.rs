@@ -154,8 +154,7 @@ impl Decoder<'_, '_> {
             (arg(args, 0)?, arg(args, last.wrapping_sub(2))?.reg, arg(args, last.wrapping_sub(1))?.reg);
         let (lane, step, lanes) = self.lane_step(ret)?;
         let (many, dense) = (base == "masked.gather", base == "masked.expandload");
-        let masked =
-            Masked { store: false, value: d, other, addr: addr.reg, many, dense, mask, lanes, lane, step };
+        let masked = Masked { store: false, value: d, other, addr: addr.reg, many, dense, mask, lanes, lane, step };
         self.push(Code::Masked(Box::new(masked)));
         Ok(())
     }
@@ -165,18 +164,8 @@ impl Decoder<'_, '_> {
         let mask = arg(args, args.len().wrapping_sub(1))?.reg;
         let (lane, step, lanes) = self.lane_step(value.ty)?;
         let (many, dense) = (base == "masked.scatter", base == "masked.compressstore");
-        let masked = Masked {
-            store: true,
-            value: value.reg,
-            other: 0,
-            addr: addr.reg,
-            many,
-            dense,
-            mask,
-            lanes,
-            lane,
-            step,
-        };
+        let masked =
+            Masked { store: true, value: value.reg, other: 0, addr: addr.reg, many, dense, mask, lanes, lane, step };
         self.push(Code::Masked(Box::new(masked)));
         Ok(())
     }

@@ -129,11 +129,8 @@ fn native_logb(x: f64) -> f64 {
 
 fn wide_logb(kind: FloatKind, a: u128) -> u128 {
     let finite_not_zero = floats::class(kind, a) & 0b01_1001_1000 != 0;
-    let value = if finite_not_zero {
-        f64::from(floats::exponent(kind, a))
-    } else {
-        native_logb(floats::to_f64(kind, a))
-    };
+    let value =
+        if finite_not_zero { f64::from(floats::exponent(kind, a)) } else { native_logb(floats::to_f64(kind, a)) };
     floats::from_f64(kind, value)
 }
 
@@ -197,9 +194,7 @@ impl Row2 {
                 u128::from((self.float)(f32::from_bits(a as u32), f32::from_bits(b as u32)).to_bits())
             }
             (_, Some(exact)) => exact(kind, a, b),
-            (_, None) => {
-                floats::from_f64(kind, (self.double)(floats::to_f64(kind, a), floats::to_f64(kind, b)))
-            }
+            (_, None) => floats::from_f64(kind, (self.double)(floats::to_f64(kind, a), floats::to_f64(kind, b))),
         }
     }
 }

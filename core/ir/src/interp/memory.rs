@@ -278,6 +278,14 @@ impl Memory {
         if addr < 1 << 32 {
             return Trap::fault(format!("{what} of {len} bytes through a null pointer (address {addr:#x})"));
         }
+        // An address before the start of an object lies at the end of the space of the slot before.
+        if let Some(slot) = self.slot(addr.wrapping_add(1 << 32)).filter(|_| (offset as i32) < 0) {
+            let (kind, size) = (kind_name(slot.kind), slot.data.len());
+            let offset = offset as i32;
+            return Trap::fault(format!(
+                "{what} out of bounds: {len} bytes at offset {offset} of a {kind} object of {size} bytes"
+            ));
+        }
         let message = match (self.slot(addr), self.slots.get(index as usize)) {
             (Some(slot), _) => match slot.kind {
                 Kind::Function(_) => format!("{what} of {len} bytes of a function's code"),
@@ -285,7 +293,8 @@ impl Memory {
                     format!("{what} of {len} bytes of read-only memory")
                 }
                 kind => format!(
-                    "{what} out of bounds: {len} bytes at offset {offset} of a {} object of {} bytes",
+                    "{what} out of bounds: {len} bytes at offset {offset} of {} {} object of {} bytes",
+                    if kind == Kind::Internal { "an" } else { "a" },
                     kind_name(kind),
                     slot.data.len()
                 ),
@@ -338,7 +347,7 @@ mod tests {
         m.store(a + 8, 7u64.to_le_bytes()).unwrap();
         assert_eq!(m.load::<8>(a + 8).unwrap(), 7u64.to_le_bytes());
         assert!(message(m.load::<8>(a + 9)).contains("out of bounds"));
-        assert!(message(m.load::<8>(a - 8)).contains("no address"));
+        assert!(message(m.load::<8>(a - 8)).contains("offset -8 of a heap object of 16 bytes"));
         assert!(message(m.load::<1>(0)).contains("null"));
         assert!(message(m.release(a + 8, Kind::Heap)).contains("middle"));
         m.release(a, Kind::Heap).unwrap();

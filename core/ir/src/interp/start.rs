@@ -1,9 +1,9 @@
 //! Start and end of a whole program: globals that others define, constructors, `main`, `atexit`.
 
+use super::Interp;
 use super::memory::Kind;
 use super::trap::Trap;
 use super::value::Val;
-use super::Interp;
 use crate::consts::Const;
 
 impl Interp<'_> {

@@ -1,3 +1,5 @@
-//! Whole functions, built by hand, run from end to end.
+//! Whole functions and programs, run from end to end.
 
 mod built;
+mod programs;
+mod text;

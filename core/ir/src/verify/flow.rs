@@ -21,9 +21,8 @@ impl Verifier<'_> {
                 let mut sorted = from.clone();
                 sorted.sort_unstable();
                 if sorted != preds {
-                    let names = |list: &[BlockId]| {
-                        list.iter().take(8).map(ToString::to_string).collect::<Vec<_>>().join(" ")
-                    };
+                    let names =
+                        |list: &[BlockId]| list.iter().take(8).map(ToString::to_string).collect::<Vec<_>>().join(" ");
                     let message = format!(
                         "phi has entries for [{}], but the predecessors are [{}]",
                         names(&sorted),

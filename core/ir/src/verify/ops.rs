@@ -4,11 +4,12 @@ use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
+use super::casts::{Lanes, cast_fits, lane_bits, split};
 use super::{Entity, Verifier};
 use crate::consts::Const;
 use crate::func::Inst;
-use crate::ids::{InstId, TypeId, ValueId};
-use crate::op::{Access, BinOp, CallInfo, CastOp, FastMath, IntFlags, Op, Ordering, RmwOp};
+use crate::ids::{BlockId, InstId, TypeId, ValueId};
+use crate::op::{Access, BinOp, CallInfo, CastOp, Clause, FastMath, IntFlags, Op, Ordering, RmwOp};
 use crate::types::{StructType, Type};
 
 type Check = Result<(), String>;
@@ -16,9 +17,6 @@ type Check = Result<(), String>;
 fn ensure(holds: bool, message: &str) -> Check {
     if holds { Ok(()) } else { Err(message.to_owned()) }
 }
-
-/// Number of lanes of a vector and whether it is scalable.
-type Lanes = Option<(u32, bool)>;
 
 impl Verifier<'_> {
     pub(super) fn operations(&mut self) {
@@ -34,12 +32,8 @@ impl Verifier<'_> {
         inst.args.iter().map(|a| self.func.ty(*a)).collect()
     }
 
-    /// Lanes, and the type of a lane or of the scalar itself.
     fn split(&self, ty: TypeId) -> (Lanes, TypeId) {
-        match self.get(ty) {
-            Type::Vector { elem, len, scalable } => (Some((*len, *scalable)), *elem),
-            _ => (None, ty),
-        }
+        split(self.module, ty)
     }
 
     fn is_int(&self, ty: TypeId) -> bool {
@@ -75,15 +69,6 @@ impl Verifier<'_> {
         self.parts.is_sized(ty)
     }
 
-    fn bits(&self, ty: TypeId) -> Option<u32> {
-        match self.get(self.split(ty).1) {
-            Type::Int(bits) => Some(*bits),
-            Type::Float(kind) => Some(kind.bits()),
-            Type::Ptr(space) => Some(self.module.ctx.layout.pointer_bits(*space)),
-            _ => None,
-        }
-    }
-
     fn operation(&self, i: InstId) -> Check {
         let inst = &self.func.insts[i];
         let types = self.types_of(inst);
@@ -94,13 +79,14 @@ impl Verifier<'_> {
         match (&inst.op, types.as_slice()) {
             (Op::FNeg, &[a]) => ensure(self.is_float(a) && a == inst.ty, "negation of what is no float"),
             (Op::Binary(op), &[a, b]) => {
-                let is_float =
-                    matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FRem);
+                let is_float = matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FRem);
                 ensure(a == b && a == inst.ty, "operands and result must have the same type")?;
                 let fits = if is_float { self.is_float(a) } else { self.is_int(a) };
                 ensure(fits, "operation on a type that it is not made for")
             }
-            (Op::Cast(op), &[a]) => self.cast(*op, a, inst.ty),
+            (Op::Cast(op), &[a]) => {
+                ensure(cast_fits(self.module, *op, a, inst.ty), "conversion between types that it is not made for")
+            }
             (Op::ICmp(_), &[a, b]) => {
                 ensure(a == b, "compared values must have the same type")?;
                 ensure(self.is_int(a) || self.is_ptr(a), "icmp compares integers or pointers")?;
@@ -169,6 +155,11 @@ impl Verifier<'_> {
             }
             (Op::LandingPad { cleanup, clauses }, _) => {
                 ensure(clauses.len() == types.len(), "landing pad must have one operand for each clause")?;
+                let fits = |(clause, ty): (&Clause, &TypeId)| match clause {
+                    Clause::Catch => self.is_address(*ty),
+                    Clause::Filter => matches!(self.get(*ty), Type::Array { .. }),
+                };
+                ensure(clauses.iter().zip(&types).all(fits), "clause of a type that it cannot have")?;
                 ensure(*cleanup || !clauses.is_empty(), "landing pad without clause that is no cleanup")?;
                 ensure(self.func.personality.is_some(), "landing pad in a function without personality routine")
             }
@@ -242,43 +233,6 @@ impl Verifier<'_> {
         }
     }
 
-    fn cast(&self, op: CastOp, from: TypeId, to: TypeId) -> Check {
-        let same_lanes = self.split(from).0 == self.split(to).0;
-        let bits = (self.bits(from), self.bits(to));
-        let (narrows, widens) = match bits {
-            (Some(a), Some(b)) => (a > b, a < b),
-            _ => (false, false),
-        };
-        let fits = match op {
-            CastOp::Trunc => same_lanes && self.is_int(from) && self.is_int(to) && narrows,
-            CastOp::ZExt | CastOp::SExt => same_lanes && self.is_int(from) && self.is_int(to) && widens,
-            CastOp::FPToUI | CastOp::FPToSI => same_lanes && self.is_float(from) && self.is_int(to),
-            CastOp::UIToFP | CastOp::SIToFP => same_lanes && self.is_int(from) && self.is_float(to),
-            CastOp::FPTrunc => same_lanes && self.is_float(from) && self.is_float(to) && narrows,
-            CastOp::FPExt => same_lanes && self.is_float(from) && self.is_float(to) && widens,
-            CastOp::PtrToInt | CastOp::PtrToAddr => same_lanes && self.is_ptr(from) && self.is_int(to),
-            CastOp::IntToPtr => same_lanes && self.is_int(from) && self.is_ptr(to),
-            CastOp::AddrSpaceCast => {
-                same_lanes && self.is_ptr(from) && self.is_ptr(to) && self.split(from).1 != self.split(to).1
-            }
-            CastOp::BitCast => {
-                let whole = |t: TypeId| {
-                    let (lanes, _) = self.split(t);
-                    let (len, scalable) = lanes.unwrap_or((1, false));
-                    Some((u64::from(self.bits(t)?) * u64::from(len), scalable))
-                };
-                // AMX tiles have no lanes that could be counted.
-                let is_tile = matches!(self.get(from), Type::X86Amx) || matches!(self.get(to), Type::X86Amx);
-                is_tile
-                    || self.is_ptr(from) == self.is_ptr(to)
-                        && whole(from).is_some()
-                        && whole(from) == whole(to)
-                        && (!self.is_ptr(from) || self.split(from).1 == self.split(to).1)
-            }
-        };
-        ensure(fits, "conversion between types that it is not made for")
-    }
-
     fn alignment(align: u32) -> Check {
         ensure(align == 0 || align.is_power_of_two(), "alignment is not a power of two")
     }
@@ -291,7 +245,7 @@ impl Verifier<'_> {
             return Ok(());
         }
         let is_scalar = matches!(self.get(ty), Type::Int(_) | Type::Float(_) | Type::Ptr(_) | Type::Vector { .. });
-        let bits = self.bits(ty).unwrap_or(0) * self.split(ty).0.map_or(1, |l| l.0);
+        let bits = lane_bits(self.module, ty).unwrap_or(0) * self.split(ty).0.map_or(1, |l| l.0);
         // 80-bit floats are stored in 128 bits.
         let bits = if bits == 80 { 128 } else { bits };
         ensure(is_scalar && bits >= 8 && bits.is_power_of_two(), "atomic access of a type that has no atomic form")
@@ -344,12 +298,9 @@ impl Verifier<'_> {
                 ensure(value == inst.ty, "result has the type of the value")?;
                 let fits = match op {
                     RmwOp::Xchg => self.is_plain_int(value) || self.is_address(value) || self.is_float(value),
-                    RmwOp::FAdd
-                    | RmwOp::FSub
-                    | RmwOp::FMax
-                    | RmwOp::FMin
-                    | RmwOp::FMaximum
-                    | RmwOp::FMinimum => self.is_float(value),
+                    RmwOp::FAdd | RmwOp::FSub | RmwOp::FMax | RmwOp::FMin | RmwOp::FMaximum | RmwOp::FMinimum => {
+                        self.is_float(value)
+                    }
                     RmwOp::Add
                     | RmwOp::Sub
                     | RmwOp::And
@@ -447,9 +398,7 @@ impl Verifier<'_> {
                 ensure(agrees, "returned value does not agree with the signature")
             }
             (Op::Br(_) | Op::Unreachable, []) => Ok(()),
-            (Op::CondBr { .. }, &[c]) => {
-                ensure(matches!(self.get(c), Type::Int(1)), "condition is not i1")
-            }
+            (Op::CondBr { .. }, &[c]) => ensure(matches!(self.get(c), Type::Int(1)), "condition is not i1"),
             (Op::Switch { cases, .. }, &[v]) => {
                 ensure(self.is_plain_int(v), "switch on what is no integer")?;
                 let mut seen = HashSet::new();
@@ -470,10 +419,7 @@ impl Verifier<'_> {
                 ensure(normal != unwind, "normal return and unwinding lead to the same block")?;
                 ensure(self.func.personality.is_some(), "invoke in a function without personality routine")?;
                 let first = self.first_after_phis(*unwind);
-                let is_pad = matches!(
-                    first,
-                    Some(Op::LandingPad { .. } | Op::CleanupPad | Op::CatchSwitch { .. })
-                );
+                let is_pad = matches!(first, Some(Op::LandingPad { .. } | Op::CleanupPad | Op::CatchSwitch { .. }));
                 ensure(is_pad, "unwinds to a block that does not begin with an exception pad")?;
                 let to_pad = matches!(self.first_after_phis(*normal), Some(Op::LandingPad { .. }));
                 ensure(!to_pad, "returns to a landing pad")
@@ -485,7 +431,9 @@ impl Verifier<'_> {
             (Op::CleanupRet(_) | Op::CatchRet(_), &[pad]) => ensure(self.is_token(pad), "pad is not a token"),
             (Op::CatchSwitch { handlers, .. }, &[pad]) => {
                 ensure(self.is_token(pad) && self.is_token(inst.ty), "exception pads are tokens")?;
-                ensure(!handlers.is_empty(), "catchswitch without handlers")
+                ensure(!handlers.is_empty(), "catchswitch without handlers")?;
+                let is_pad = |b: &BlockId| matches!(self.first_after_phis(*b), Some(Op::CatchPad));
+                ensure(handlers.iter().all(is_pad), "handler that does not begin with a catchpad")
             }
             _ => Err(format!("wrong number of operands ({})", types.len())),
         }?;
@@ -495,7 +443,7 @@ impl Verifier<'_> {
         ensure(unwinds || !enters_pad, "enters a landing pad otherwise than by unwinding")
     }
 
-    fn first_after_phis(&self, b: crate::ids::BlockId) -> Option<&Op> {
+    fn first_after_phis(&self, b: BlockId) -> Option<&Op> {
         let insts = &self.func.blocks.get(b)?.insts;
         let ops = insts.iter().filter_map(|i| Some(&self.func.insts.get(*i)?.op));
         ops.into_iter().find(|op| !matches!(op, Op::Phi(_)))

@@ -2,10 +2,12 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
+use super::casts::cast_fits;
 use super::{Entity, VerifyError};
 use crate::consts::{Const, ConstOp};
 use crate::ids::{ConstId, LocId, TypeId};
 use crate::module::Module;
+use crate::op::CastOp;
 use crate::types::{FloatKind, StructType, Type};
 
 /// What is known of the types and constants of a module, all of which are in order.
@@ -98,8 +100,7 @@ impl Parts {
             return;
         }
         let is_value = |t: &TypeId| !matches!(types[*t], Type::Void | Type::Func { .. });
-        let is_element =
-            |t: &TypeId| is_value(t) && !matches!(types[*t], Type::Label | Type::Metadata | Type::Token);
+        let is_element = |t: &TypeId| is_value(t) && !matches!(types[*t], Type::Label | Type::Metadata | Type::Token);
         let message = match &types[id] {
             Type::Int(bits) if *bits == 0 || *bits > 1 << 23 => "integers have 1 to 8388608 bits",
             Type::Vector { elem, len, .. } => match &types[*elem] {
@@ -235,6 +236,20 @@ impl Parts {
                     return Err("wrong number of operands");
                 }
                 get(ty)?;
+                let of_arg = args.first().and_then(|a| self.const_type(module, *a));
+                let fits = match (op, of_arg) {
+                    (ConstOp::Cast(cast), Some(from)) => cast_fits(module, *cast, from, *ty),
+                    (ConstOp::Cast(CastOp::PtrToInt | CastOp::PtrToAddr), None) => matches!(get(ty)?, Type::Int(_)),
+                    (ConstOp::Cast(CastOp::AddrSpaceCast | CastOp::BitCast), None) => matches!(get(ty)?, Type::Ptr(_)),
+                    (ConstOp::Cast(_), None) => false,
+                    (ConstOp::Binary(_), _) => args.iter().all(|a| self.const_type(module, *a) == Some(*ty)),
+                    (ConstOp::Gep(..) | ConstOp::ExtractElement | ConstOp::InsertElement | ConstOp::Shuffle(_), _) => {
+                        true
+                    }
+                };
+                if !fits {
+                    return Err("operands of types that the operation is not made for");
+                }
                 if let ConstOp::Gep(elem, _) = op {
                     get(elem)?;
                     if !matches!(lanes_of(ty), Type::Ptr(_)) {

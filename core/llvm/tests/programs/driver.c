@@ -24,6 +24,7 @@ static void show(const char *name, double (*f)(double *, int)) {
   }
 }
 
+// `copy_` names may be defined to be the originals.
 #define ORIGINAL(f) show(#f, f);
 #define COPY(f) show(#f, copy_##f);
 int main(int argc, char **argv) {

@@ -29,7 +29,11 @@ fn parse_float(text: &[u8]) -> (f64, usize) {
     let signed = |x: f64| if negative { -x } else { x };
     if let Some(digits) = lower.strip_prefix("0x") {
         let (value, len) = parse_hex(digits);
-        return if len == 0 { (signed(0.0), start + sign_len + 1) } else { (signed(value), start + sign_len + 2 + len) };
+        return if len == 0 {
+            (signed(0.0), start + sign_len + 1)
+        } else {
+            (signed(value), start + sign_len + 2 + len)
+        };
     }
     for (word, value) in [("infinity", f64::INFINITY), ("inf", f64::INFINITY), ("nan", f64::NAN)] {
         if lower.starts_with(word) {
@@ -214,10 +218,11 @@ pub(super) fn function(name: &str) -> Option<Builtin> {
         "__stack_chk_fail" => |_, _| Err(Trap::fault("the stack was overwritten")),
         "__cxa_throw" | "__cxa_rethrow" | "_Unwind_Resume" => |_, _| Err(Trap::unsupported("unwinding")),
         "__cxa_pure_virtual" => |_, _| Err(Trap::fault("a call of a pure virtual function")),
-        "_ZSt20__throw_length_errorPKc" | "_ZSt17__throw_bad_allocv" | "_ZSt28__throw_bad_array_new_lengthv"
-        | "_ZSt24__throw_out_of_range_fmtPKcz" | "_ZSt20__throw_out_of_rangePKc" => {
-            |_, _| Err(Trap::unsupported("unwinding: the C++ library threw"))
-        }
+        "_ZSt20__throw_length_errorPKc"
+        | "_ZSt17__throw_bad_allocv"
+        | "_ZSt28__throw_bad_array_new_lengthv"
+        | "_ZSt24__throw_out_of_range_fmtPKcz"
+        | "_ZSt20__throw_out_of_rangePKc" => |_, _| Err(Trap::unsupported("unwinding: the C++ library threw")),
         "atexit" => |i, a| {
             i.library.at_exit.push((word(a, 0)?, None));
             integer(0)

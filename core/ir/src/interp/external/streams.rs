@@ -1,11 +1,11 @@
 //! Output to streams and to strings. What goes to `stdout` and `stderr` is kept in the interpreter; there is no
 //! input and there are no files.
 
+use super::super::Interp;
 use super::super::format::{self, Varargs};
 use super::super::memory::Kind;
 use super::super::trap::Trap;
 use super::super::value::Val;
-use super::super::Interp;
 use super::{Builtin, Outcome, integer, pointer, word};
 
 const STDOUT: usize = 1;

@@ -411,9 +411,7 @@ impl Parser<'_> {
         let start = self.at;
         let ty = self.value_type()?;
         let (len, scalable) = match *self.type_of(ty) {
-            Type::Vector { elem, len, scalable }
-                if matches!(self.type_of(elem), Type::Int(32)) && len <= MAX_LANES =>
-            {
+            Type::Vector { elem, len, scalable } if matches!(self.type_of(elem), Type::Int(32)) && len <= MAX_LANES => {
                 (len, scalable)
             }
             _ => return self.fail_at(start, "a mask is a vector of i32"),
@@ -437,23 +435,23 @@ impl Parser<'_> {
         }
     }
 
-    /// The text of a metadata operand: to the comma or bracket that ends it.
+    /// The text of a metadata operand: a node, or a constant with its type.
     pub(super) fn metadata_text(&mut self) -> Res<ConstId> {
         let start = self.at;
-        while !matches!(self.peek(), Tok::Punct(b',' | b')' | b']' | b'}') | Tok::Eof) {
-            if matches!(self.peek(), Tok::Punct(b'(' | b'[' | b'{')) {
-                self.skip_group()?;
-            } else {
+        let mut text = None;
+        if matches!(self.peek(), Tok::Punct(b'!') | Tok::Meta) {
+            self.skip_node()?;
+        } else {
+            let ty = self.value_type()?;
+            if self.peek() == Tok::Local {
+                // Local values as metadata would need names that hold beyond this text.
                 self.bump();
+                text = Some("!{}");
+            } else {
+                self.constant(ty)?;
             }
         }
-        let text = self.slice(start, self.at);
-        // A value as metadata would name what is numbered anew in each print.
-        let names_a_local = (start..self.at).any(|t| self.token(t).tok == Tok::Local);
-        let text = if names_a_local { "!{}" } else { text };
-        if text.is_empty() {
-            return self.unexpected("metadata");
-        }
+        let text = text.unwrap_or_else(|| self.slice(start, self.at));
         self.intern(Const::Metadata(text.to_owned()))
     }
 

@@ -120,7 +120,9 @@ impl<'a> Parser<'a> {
     fn define_types(&mut self, items: &[Item]) -> Res<()> {
         for item in items.iter().filter(|i| i.kind == ItemKind::Noted) {
             self.at = item.start;
-            if self.peek() == Tok::Local && matches!(self.named_types.get(&self.name_of(self.peek_at(0))), Some(NamedType::At(_))) {
+            if self.peek() == Tok::Local
+                && matches!(self.named_types.get(&self.name_of(self.peek_at(0))), Some(NamedType::At(_)))
+            {
                 self.ty()?;
             }
         }
@@ -142,9 +144,20 @@ impl<'a> Parser<'a> {
                 "weak" | "linkonce" | "common" => out.interposable = true,
                 "extern_weak" => (out.interposable, out.is_declaration) = (true, true),
                 "external" => out.is_declaration = true,
-                "weak_odr" | "linkonce_odr" | "available_externally" | "appending" | "dso_local" | "dso_preemptable"
-                | "default" | "hidden" | "protected" | "dllimport" | "dllexport" | "unnamed_addr"
-                | "local_unnamed_addr" | "externally_initialized" => {}
+                "weak_odr"
+                | "linkonce_odr"
+                | "available_externally"
+                | "appending"
+                | "dso_local"
+                | "dso_preemptable"
+                | "default"
+                | "hidden"
+                | "protected"
+                | "dllimport"
+                | "dllexport"
+                | "unnamed_addr"
+                | "local_unnamed_addr"
+                | "externally_initialized" => {}
                 "thread_local" => {
                     out.thread_local = true;
                     if self.peek_at(1).tok == Tok::Punct(b'(') {
@@ -232,8 +245,7 @@ impl<'a> Parser<'a> {
 
     /// Aliases stand for their targets; one of something that is not a plain name is taken as external.
     fn resolve_aliases(&mut self, aliases: Vec<Alias<'a>>) -> Res<()> {
-        let by_name: HashMap<Name<'a>, usize> =
-            aliases.iter().enumerate().map(|(i, a)| (a.name.clone(), i)).collect();
+        let by_name: HashMap<Name<'a>, usize> = aliases.iter().enumerate().map(|(i, a)| (a.name.clone(), i)).collect();
         for alias in &aliases {
             let mut target = alias.target;
             let mut found = None;

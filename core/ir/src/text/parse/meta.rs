@@ -33,24 +33,25 @@ impl<'a> Parser<'a> {
         self.skip_node()?;
         match self.text_of(token) {
             "!dbg" | "!enzyme.loc" => out.loc = self.loc_at(node),
-            "!enzyme.mem" => {
-                let texts = (node..self.at).map(|t| self.text_of(self.token(t)));
-                for text in texts {
-                    out.mem = match text {
-                        "\"primal\"" => MemClass::Primal,
-                        "\"shadow\"" => MemClass::Shadow,
-                        "\"tape\"" => MemClass::Tape,
-                        _ => continue,
-                    };
-                }
-            }
+            "!enzyme.mem" => out.mem = self.mem_at(node),
             _ => {}
         }
         Ok(out)
     }
 
+    /// The memory class in `!{!"class"}`, written at token `at` or named there.
+    fn mem_at(&self, at: usize) -> MemClass {
+        let text = self.node_at(at).map_or("", |node| self.text_of(self.token(node + 3)));
+        match text {
+            "\"primal\"" => MemClass::Primal,
+            "\"shadow\"" => MemClass::Shadow,
+            "\"tape\"" => MemClass::Tape,
+            _ => MemClass::Unknown,
+        }
+    }
+
     /// `!7`, `!{...}`, `!Kind(...)`, all perhaps `distinct`.
-    fn skip_node(&mut self) -> Res<()> {
+    pub(super) fn skip_node(&mut self) -> Res<()> {
         self.eat_word("distinct");
         match self.peek() {
             Tok::Meta => {

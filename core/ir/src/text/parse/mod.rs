@@ -6,6 +6,7 @@
 mod attrs;
 mod body;
 mod consts;
+mod control;
 mod header;
 mod inst;
 mod meta;

@@ -319,8 +319,7 @@ impl Printer<'_> {
         let rest = inst.args.get(1..).unwrap_or(&[]);
         let (args, bundle) = rest.split_at((call.num_args as usize).min(rest.len()));
         self.list(f, names, args);
-        let is_variadic =
-            f.sig.index() < types.len() && matches!(types[f.sig], Type::Func { variadic: true, .. });
+        let is_variadic = f.sig.index() < types.len() && matches!(types[f.sig], Type::Func { variadic: true, .. });
         if call.tail == TailKind::MustTail && is_variadic {
             // The rest of the caller's arguments goes on.
             self.out.push_str(if args.is_empty() { "..." } else { ", ..." });

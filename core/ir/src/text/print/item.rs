@@ -377,7 +377,30 @@ impl Printer<'_> {
         });
     }
 
+    /// The lane of a splat written as the shuffle of one inserted lane, which scalable vectors need.
+    fn splat_lane(&self, op: &ConstOp, args: &[ConstId]) -> Option<ConstId> {
+        let consts = &self.module.ctx.consts;
+        let get = |c: &ConstId| (c.index() < consts.len()).then(|| &consts[*c]);
+        let (ConstOp::Shuffle(mask), [inserted, unused]) = (op, args) else { return None };
+        let Some(Const::Expr { op: ConstOp::InsertElement, args, .. }) = get(inserted) else { return None };
+        let [base, lane, index] = args.as_slice() else { return None };
+        let first = matches!(get(index), Some(Const::Int { .. })) && consts.as_u64(*index) == Some(0);
+        let number = matches!(get(lane), Some(Const::Int { .. } | Const::Float { .. }));
+        let poison = [base, unused].iter().all(|c| matches!(get(c), Some(Const::Poison(_))));
+        (first && number && poison && mask.iter().all(|m| *m == 0)).then_some(*lane)
+    }
+
     fn expression(&mut self, ty: TypeId, op: &ConstOp, args: &[ConstId], depth: u32) {
+        let types = &self.module.ctx.types;
+        if ty.index() < types.len()
+            && matches!(types[ty], Type::Vector { scalable: true, .. })
+            && let Some(lane) = self.splat_lane(op, args)
+        {
+            self.out.push_str("splat (");
+            self.typed_constant(lane, None, depth);
+            self.out.push(')');
+            return;
+        }
         match op {
             ConstOp::Cast(cast) => self.put(format_args!("{} (", words::cast_op(*cast))),
             ConstOp::Binary(bin) => self.put(format_args!("{} (", words::bin_op(*bin))),

@@ -188,10 +188,8 @@ impl<'a> Printer<'a> {
     fn global(&mut self, id: GlobalId, g: &crate::module::Global) {
         self.global_name(id);
         self.out.push_str(" = ");
-        let is_list = matches!(
-            g.name.as_str(),
-            "llvm.used" | "llvm.compiler.used" | "llvm.global_ctors" | "llvm.global_dtors"
-        );
+        let is_list =
+            matches!(g.name.as_str(), "llvm.used" | "llvm.compiler.used" | "llvm.global_ctors" | "llvm.global_dtors");
         self.out.push_str(match (g.linkage, g.init.is_some()) {
             // LLVM allows these no other linkage.
             _ if is_list => "appending ",

@@ -131,8 +131,9 @@ define <2 x double> @floats(float %f, double %d, x86_fp80 %l, <2 x double> %v) {
 }
 
 define <vscale x 2 x double> @scalable(<vscale x 2 x double> %v) {
-  %1 = fadd <vscale x 2 x double> %v, shufflevector (<vscale x 2 x double> insertelement (<vscale x 2 x double> poison, double 2.000000e+00, i64 0), <vscale x 2 x double> poison, <vscale x 2 x i32> zeroinitializer)
-  ret <vscale x 2 x double> %1
+  %1 = fadd <vscale x 2 x double> %v, splat (double 2.000000e+00)
+  %2 = fmul <vscale x 2 x double> %1, shufflevector (<vscale x 2 x double> insertelement (<vscale x 2 x double> poison, double 2.000000e+00, i64 1), <vscale x 2 x double> poison, <vscale x 2 x i32> zeroinitializer)
+  ret <vscale x 2 x double> %2
 }
 
 define void @memory(ptr %p, i64 %n, ptr %list, <2 x ptr> %many) {
