@@ -6,7 +6,7 @@ use enzyme_analysis::Units;
 use enzyme_analysis::program::callees;
 use enzyme_diff::{Engine, ParamActivity, Request};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
-use enzyme_llvm::{Level, MarkerCall, Options, Phase, PrepareOptions, Session};
+use enzyme_llvm::{ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
 use crate::codes;
 use crate::marker::{self, MARKERS, OTHER_MARKERS};
@@ -28,6 +28,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     if calls.is_empty() {
         return false;
     }
+    session.external_writes = Some(external_writes);
     let mut engine = Engine::default();
     let mut exported: Vec<FuncId> = Vec::new();
     let mut changed = false;
@@ -56,6 +57,19 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     }
     session.finish(&parts);
     true
+}
+
+/// What the tables say of an external function's writes.
+fn external_writes(name: &str) -> ExternalWrites {
+    use enzyme_rules::known::{Known, Reach};
+    if enzyme_rules::lookup_call(name).is_some() {
+        return ExternalWrites::OnlyArguments;
+    }
+    match enzyme_rules::known(name) {
+        Some(k) if matches!(k.what, Known::Free { .. }) => ExternalWrites::Nothing,
+        Some(k) if matches!(k.what, Known::Inactive) && k.effects.writes == Reach::Nothing => ExternalWrites::Nothing,
+        Some(_) | None => ExternalWrites::Unknown,
+    }
 }
 
 /// Imports `f` and all functions with bodies that it calls, prepared.
@@ -127,6 +141,12 @@ fn differentiate(
     let reached = import(session, options, func)?;
     if phase.may_defer() && !is_closed(session, &reached) {
         return Ok((Outcome::Deferred, Vec::new()));
+    }
+    if options.print {
+        for f in &reached {
+            eprintln!("{}", enzyme_ir::text::print_func(&session.ir, &session.ir.funcs[*f]));
+            eprintln!("; {:?}", session.facts(*f));
+        }
     }
     let facts: BTreeMap<FuncId, Facts> = reached.iter().map(|f| (*f, session.facts(*f).clone())).collect();
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();

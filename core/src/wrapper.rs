@@ -40,11 +40,14 @@ pub fn build(
     for (n, p) in marker.params.iter().enumerate() {
         let ty = param_types[n];
         let given = e.func.params[p.primal];
+        let primal = given;
         args[signature.primal[n]] = Some(convert(&mut e, given, ty));
         if let Some(at) = signature.shadow[n] {
             let given = p.shadow.map(|s| e.func.params[s]);
             args[at] = Some(match given {
                 Some(v) => convert(&mut e, v, ty),
+                // Constant memory in a mixed class: a shadow pointer equal to the pointer says so.
+                None if e.module.ctx.types.contains_pointer(ty) => convert(&mut e, primal, ty),
                 None => e.b().zero(ty),
             });
         }

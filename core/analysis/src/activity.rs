@@ -6,11 +6,14 @@
 //! that it points to is shadowed, since a shadow pointer is then needed beside each pointer.
 //!
 //! ```text
-//!   Free  ->  Shadowed          Pinned: const arguments, constant and external globals
+//!   Free  ->  Shadowed  ->  Mixed
+//!             Pinned    ->  Mixed         Pinned: const arguments, constant and external globals
 //! ```
 //!
 //! A class that is pinned never gets a shadow: varied data stored in it is dropped if nothing reads it back, and is an
-//! error otherwise. Functions are analysed once per [`Context`]; recursion is solved by iteration from below, so the
+//! error otherwise. A class that holds constant memory and memory with a shadow at once (a pointer that is now one, now
+//! the other) is mixed: there the shadow pointer of constant memory is the pointer itself, and the derivative tests each
+//! pointer at run time. Functions are analysed once per [`Context`]; recursion is solved by iteration from below, so the
 //! result is the least solution. Results keep their [`Reason`].
 //!
 //! Flow-sensitive for values (SSA), flow-insensitive for memory.
@@ -35,6 +38,15 @@ pub enum State {
     Shadowed,
     /// It never has one.
     Pinned,
+    /// Some of it has one: a shadow pointer equal to the pointer itself says that there is none.
+    Mixed,
+}
+
+impl State {
+    /// Whether pointers to the memory have shadow pointers.
+    pub fn has_shadow(self) -> bool {
+        matches!(self, State::Shadowed | State::Mixed)
+    }
 }
 
 /// How a function is called: the key of an analysis and of a derivative.
@@ -96,6 +108,8 @@ pub struct Activity {
     pub active: SecondaryMap<ValueId, Option<Reason>>,
     /// Classes whose memory has a shadow, and why.
     pub shadowed: BTreeMap<ClassId, Reason>,
+    /// Shadowed classes that are mixed.
+    pub mixed: BTreeSet<ClassId>,
     /// States of all classes before usefulness was considered; what callers must know.
     pub states: BTreeMap<ClassId, State>,
     /// The result is active.
@@ -199,14 +213,12 @@ impl<'a> Pass<'a> {
         let func = self.program.func(self.f);
         for (id, class) in unit.memory.classes.iter() {
             if class.objects.iter().any(|o| self.is_pinned_object(o)) {
-                if self.states.get(&id) == Some(&State::Shadowed) && self.ctx.classes.get(&id) == Some(&State::Shadowed) {
-                    self.conflicts.push(Conflict::ConstAndShadowed(id));
-                }
-                self.states.insert(id, State::Pinned);
+                let outer = self.ctx.classes.get(&id).copied().unwrap_or_default();
+                self.states.insert(id, if outer.has_shadow() { State::Mixed } else { State::Pinned });
             }
         }
         for (id, state) in self.ctx.classes.iter() {
-            if *state == State::Shadowed {
+            if state.has_shadow() {
                 self.reasons.insert(*id, Reason::Given);
             }
         }
@@ -239,7 +251,7 @@ impl<'a> Pass<'a> {
         let Some(unit) = self.program.unit(self.f) else { return };
         for (id, class) in unit.memory.classes.iter() {
             let Some(inner) = class.deref else { continue };
-            if self.state(inner) == State::Shadowed && self.state(id) == State::Free {
+            if self.state(inner).has_shadow() && self.state(id) == State::Free {
                 self.shadow(id, Reason::PointsTo(inner));
             }
         }
@@ -259,11 +271,22 @@ impl<'a> Pass<'a> {
 
     fn store_into(&mut self, class: ClassId, by: InstId, value: Option<ValueId>) {
         match self.state(class) {
+            State::Pinned if self.has_own_memory(class) => {
+                self.states.insert(class, State::Mixed);
+                self.reasons.insert(class, Reason::Stored(by, value));
+                self.changed = true;
+            }
             State::Pinned => {
                 self.dropped.entry(class).or_insert(by);
             }
-            State::Free | State::Shadowed => self.shadow(class, Reason::Stored(by, value)),
+            State::Free | State::Shadowed | State::Mixed => self.shadow(class, Reason::Stored(by, value)),
         }
+    }
+
+    /// Whether a class may be memory that this function makes, to which a shadow can be made.
+    fn has_own_memory(&self, class: ClassId) -> bool {
+        let Some(unit) = self.program.unit(self.f) else { return false };
+        unit.memory.classes[class].objects.iter().any(|o| matches!(o, Object::Stack(..) | Object::Heap(..)))
     }
 
     fn vary(&mut self, v: Option<ValueId>, reason: Reason) {
@@ -345,17 +368,21 @@ impl<'a> Pass<'a> {
             Op::Load(_) => {
                 let (Some(r), Some(p)) = (inst.result, args.first()) else { return };
                 if let Some(c) = self.class(*p) {
-                    if self.state(c) == State::Shadowed && self.carry(r).may() {
+                    if self.state(c).has_shadow() && self.carry(r).may() {
                         self.vary(inst.result, Reason::Read(i, c));
                     }
                 }
             }
             Op::Store(_) => {
                 let (Some(v), Some(p)) = (args.first(), args.get(1)) else { return };
+                let Some(c) = self.class(*p) else { return };
                 if self.varied[*v].is_some() {
-                    if let Some(c) = self.class(*p) {
-                        self.store_into(c, i, Some(*v));
-                    }
+                    self.store_into(c, i, Some(*v));
+                }
+                // A pointer to active memory, stored where its shadow has no place.
+                let address = self.class(*v).is_some_and(|x| self.state(x).has_shadow());
+                if address && self.state(c) == State::Pinned {
+                    self.dropped.entry(c).or_insert(i);
                 }
             }
             Op::AtomicRmw(..) => {
@@ -364,7 +391,7 @@ impl<'a> Pass<'a> {
                 if self.varied[*v].is_some() {
                     self.store_into(c, i, Some(*v));
                 }
-                if inst.result.is_some_and(|r| self.carry(r).may()) && self.state(c) == State::Shadowed {
+                if inst.result.is_some_and(|r| self.carry(r).may()) && self.state(c).has_shadow() {
                     self.vary(inst.result, Reason::Read(i, c));
                 }
             }
@@ -399,7 +426,7 @@ impl<'a> Pass<'a> {
 
     /// Whether an argument brings activity into a call: an active float, or a pointer to memory with a shadow.
     fn brings(&self, v: ValueId) -> bool {
-        self.varied[v].is_some() || self.class(v).is_some_and(|c| self.state(c) == State::Shadowed)
+        self.varied[v].is_some() || self.class(v).is_some_and(|c| self.state(c).has_shadow())
     }
 
     fn call(&mut self, i: InstId) {
@@ -424,7 +451,7 @@ impl<'a> Pass<'a> {
                 if let MemoryEffect::Copy { dst, src, .. } = known.memory() {
                     let (Some(d), Some(s)) = (args.get(dst), args.get(src)) else { return };
                     let (Some(d), Some(s)) = (self.class(*d), self.class(*s)) else { return };
-                    if self.state(s) == State::Shadowed {
+                    if self.state(s).has_shadow() {
                         self.store_into(d, i, None);
                     }
                 }
@@ -439,8 +466,14 @@ impl<'a> Pass<'a> {
                     self.vary(result, Reason::Call(i));
                 }
                 for (theirs, ours) in self.class_map(i, g) {
-                    if states.get(&theirs) == Some(&State::Shadowed) && self.state(ours) == State::Free {
+                    let after = states.get(&theirs).copied().unwrap_or_default();
+                    if after.has_shadow() && self.state(ours) == State::Free {
                         self.shadow(ours, Reason::Call(i));
+                    }
+                    if after == State::Mixed && self.state(ours) != State::Mixed {
+                        self.states.insert(ours, State::Mixed);
+                        self.reasons.entry(ours).or_insert(Reason::Call(i));
+                        self.changed = true;
                     }
                 }
             }
@@ -465,7 +498,7 @@ impl<'a> Pass<'a> {
         let scalars: Vec<bool> = args.iter().map(|a| self.varied[*a].is_some()).collect();
         let classes: BTreeMap<ClassId, State> =
             self.class_map(i, g).into_iter().map(|(t, o)| (t, self.state(o))).filter(|e| e.1 != State::Free).collect();
-        let any = scalars.iter().any(|s| *s) || classes.values().any(|s| *s == State::Shadowed);
+        let any = scalars.iter().any(|s| *s) || classes.values().any(|s| s.has_shadow());
         let used = self.program.func(self.f).insts[i].result.is_some();
         any.then_some(Context { scalars, classes, ret: used })
     }
@@ -479,8 +512,8 @@ impl<'a> Pass<'a> {
         });
         let mut out = Activity { states: self.states.clone(), ret: self.ret, ..Activity::default() };
         for (class, state) in &self.states {
-            let given = self.ctx.classes.get(class) == Some(&State::Shadowed);
-            if *state == State::Shadowed && (given || useful.classes.contains(class)) {
+            let given = self.ctx.classes.get(class).is_some_and(|s| s.has_shadow());
+            if state.has_shadow() && (given || useful.classes.contains(class)) {
                 out.shadowed.insert(*class, self.reasons.get(class).copied().unwrap_or(Reason::Given));
             }
         }
@@ -497,6 +530,7 @@ impl<'a> Pass<'a> {
                 break;
             }
         }
+        out.mixed = out.shadowed.keys().copied().filter(|c| self.state(*c) == State::Mixed).collect();
         for v in func.values.keys() {
             if self.varied[v].is_some() && useful.values[v] {
                 out.active[v] = self.varied[v];
@@ -531,7 +565,9 @@ impl<'a> Pass<'a> {
                 Op::Load(_) => {
                     let (Some(r), Some(p)) = (inst.result, inst.args.first()) else { continue };
                     let Some(class) = self.class(*p) else { continue };
-                    if let (Some(store), true) = (self.dropped.get(&class), self.carry(r).may() && useful.values[r]) {
+                    let address = self.class(r).is_some_and(|c| out.is_shadowed(c));
+                    let matters = self.carry(r).may() && useful.values[r] || address;
+                    if let (Some(store), true) = (self.dropped.get(&class), matters) {
                         self.conflicts.push(Conflict::LostInPinned { class, store: *store, load: i });
                     }
                 }

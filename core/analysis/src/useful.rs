@@ -28,7 +28,7 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
     let Some(unit) = program.unit(f) else { return out };
     let func = program.func(f);
     for (class, state) in &ctx.classes {
-        if *state == State::Shadowed {
+        if state.has_shadow() {
             out.classes.insert(*class);
         }
     }

@@ -155,6 +155,25 @@ impl<'m> Emit<'m> {
         self.b().store(v, addr, access.align, MemClass::Shadow);
     }
 
+    /// A shadow address at which `ty` may be written in any case: `shadow`, or a slot of its own holding zero if it equals
+    /// `primal`, which says that the memory there has no shadow.
+    pub fn guarded(&mut self, shadow: ValueId, primal: ValueId, ty: TypeId) -> ValueId {
+        let zero = self.module.ctx.zero(ty);
+        let zero = self.func.constant(zero, ty);
+        let spare = self.slot(ty, None);
+        self.b().store(zero, spare, 0, MemClass::Unknown);
+        let none = self.b().icmp(enzyme_ir::IntPred::Eq, shadow, primal);
+        self.choose(none, spare, shadow)
+    }
+
+    /// `bytes`, or zero if `shadow` equals `primal`.
+    pub fn guarded_bytes(&mut self, shadow: ValueId, primal: ValueId, bytes: ValueId) -> ValueId {
+        let ty = self.func.ty(bytes);
+        let zero = self.b().zero(ty);
+        let none = self.b().icmp(enzyme_ir::IntPred::Eq, shadow, primal);
+        self.choose(none, zero, bytes)
+    }
+
     /// `memset(addr, 0, bytes)`.
     pub fn fill_zero(&mut self, addr: ValueId, bytes: ValueId) {
         let (i8, i1) = (self.module.ctx.types.int(8), self.module.ctx.types.int(1));
@@ -164,6 +183,16 @@ impl<'m> Emit<'m> {
         let f = self.module.declare("llvm.memset.p0.i64", void, &[ptr, i8, i64, i1]);
         let (zero, no) = (self.b().zero(i8), self.b().zero(i1));
         self.call_func(f, &[addr, zero, bytes, no]);
+    }
+
+    /// `memmove(to, from, bytes)`.
+    pub fn move_bytes(&mut self, to: ValueId, from: ValueId, bytes: ValueId) {
+        let i1 = self.module.ctx.types.int(1);
+        let (ptr, void) = (self.module.ctx.types.ptr(), self.module.ctx.types.void());
+        let i64 = self.module.ctx.types.int(64);
+        let f = self.module.declare("llvm.memmove.p0.p0.i64", void, &[ptr, ptr, i64, i1]);
+        let no = self.b().zero(i1);
+        self.call_func(f, &[to, from, bytes, no]);
     }
 
     /// An integer as `i64`, zero-extended.

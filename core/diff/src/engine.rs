@@ -120,7 +120,7 @@ pub fn context_of(module: &Module, units: &Units, request: &Request) -> Result<C
         for c in unit.memory.chain(class) {
             let known = classes.entry(c).or_insert(state);
             if *known != state {
-                return Err(fail(RefusalKind::Conflict(Conflict::ConstAndShadowed(c))));
+                *known = State::Mixed;
             }
         }
     }

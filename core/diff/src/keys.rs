@@ -72,6 +72,11 @@ impl Subject<'_> {
         has_shadow_pointer(self.unit, self.activity, v)
     }
 
+    /// Whether it must be tested at run time if the memory behind `v` has a shadow.
+    pub fn is_mixed(&self, v: ValueId) -> bool {
+        self.unit.memory.class_of[v].is_some_and(|c| self.activity.mixed.contains(&c))
+    }
+
     /// Whether the sweeps are two functions.
     pub fn is_split(&self) -> bool {
         matches!(self.key.mode, Mode::Augmented | Mode::Gradient)

@@ -65,6 +65,9 @@ impl Collector<'_> {
         if self.s.func.as_const(v).is_none() {
             self.needed.insert(Key::Shadow(v));
         }
+        if self.s.is_mixed(v) {
+            self.primal(v);
+        }
     }
 
     fn rule(&mut self, rule: &Rule, args: &[ValueId], result: Option<ValueId>) {

@@ -238,7 +238,14 @@ impl Tangent<'_, '_> {
                     if access.ordering != enzyme_ir::Ordering::NotAtomic {
                         return self.refuse(i, "an atomic write of active memory");
                     }
-                    self.mirror(inst)?;
+                    if self.s.is_mixed(*p) {
+                        let tangent = self.shadow(inst.args[0])?;
+                        let ty = self.e.ty(tangent);
+                        let at = self.guarded(*p, ty)?;
+                        self.e.store_shadow(tangent, at, *access);
+                    } else {
+                        self.mirror(inst)?;
+                    }
                 }
                 return Ok(());
             }
@@ -269,6 +276,13 @@ impl Tangent<'_, '_> {
                 if access.ordering != enzyme_ir::Ordering::NotAtomic {
                     return self.refuse(i, "an atomic read of active memory");
                 }
+                let Some(p) = inst.args.first().copied() else { return Ok(()) };
+                if self.s.is_active(r) && self.s.is_mixed(p) {
+                    let at = self.guarded(p, inst.ty)?;
+                    let v = self.e.load_shadow(inst.ty, at, *access);
+                    self.shadows.insert(r, v);
+                    return Ok(());
+                }
             }
             Op::Gep { .. }
             | Op::Cast(_)
@@ -285,6 +299,25 @@ impl Tangent<'_, '_> {
             self.shadows.insert(r, v);
         }
         Ok(())
+    }
+
+    /// The shadow address behind `p`, or a zero of its own where the memory has no shadow.
+    fn guarded(&mut self, p: ValueId, ty: TypeId) -> Result<ValueId, Refusal> {
+        let (shadow, primal) = (self.shadow(p)?, self.value(p));
+        Ok(self.e.guarded(shadow, primal, ty))
+    }
+
+    fn guarded_if_mixed(&mut self, p: ValueId, ty: TypeId) -> Result<ValueId, Refusal> {
+        if self.s.is_mixed(p) { self.guarded(p, ty) } else { self.shadow(p) }
+    }
+
+    /// The bytes behind `p` that have a shadow: all of `bytes`, or none.
+    fn guarded_bytes(&mut self, p: ValueId, bytes: ValueId) -> Result<ValueId, Refusal> {
+        if !self.s.is_mixed(p) {
+            return Ok(bytes);
+        }
+        let (shadow, primal) = (self.shadow(p)?, self.value(p));
+        Ok(self.e.guarded_bytes(shadow, primal, bytes))
     }
 
     fn slot(&mut self, i: InstId, inst: &Inst, elem: TypeId) -> Result<(), Refusal> {
@@ -374,7 +407,7 @@ impl Tangent<'_, '_> {
                             Some(t) => t,
                             None => self.e.b().zero(ty),
                         };
-                        let at = self.shadow(args[n as usize])?;
+                        let at = self.guarded_if_mixed(args[n as usize], ty)?;
                         self.e.b().store(t, at, 0, MemClass::Shadow);
                     }
                 }
@@ -419,12 +452,20 @@ impl Tangent<'_, '_> {
                 if !self.s.has_shadow(args[dst]) {
                     return Ok(());
                 }
-                if self.s.has_shadow(args[src]) {
+                let at = self.shadow(args[dst])?;
+                let n = self.value(args[len]);
+                let n = self.e.to_i64(n);
+                let there = self.guarded_bytes(args[dst], n)?;
+                if !self.s.has_shadow(args[src]) {
+                    self.e.fill_zero(at, there);
+                } else if !self.s.is_mixed(args[dst]) && !self.s.is_mixed(args[src]) {
                     self.repeat(inst, args, &[dst, src])?;
                 } else {
-                    let at = self.shadow(args[dst])?;
-                    let n = self.value(args[len]);
-                    self.e.fill_zero(at, n);
+                    let from = self.shadow(args[src])?;
+                    let both = self.guarded_bytes(args[src], there)?;
+                    self.e.move_bytes(at, from, both);
+                    let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
+                    self.e.fill_zero(at, rest);
                 }
                 Ok(())
             }
@@ -432,6 +473,7 @@ impl Tangent<'_, '_> {
                 if self.s.has_shadow(args[dst]) {
                     let at = self.shadow(args[dst])?;
                     let n = self.value(args[len]);
+                    let n = self.guarded_bytes(args[dst], n)?;
                     self.e.fill_zero(at, n);
                 }
                 Ok(())

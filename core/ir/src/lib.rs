@@ -33,5 +33,6 @@ pub use ids::{BlockId, ConstId, FuncId, GlobalId, InstId, LocId, TypeId, ValueId
 pub use layout::DataLayout;
 pub use module::{Context, Global, Loc, Module};
 pub use op::*;
+pub use text::{ParseError, parse_module, print_func, print_module};
 pub use types::{FloatKind, StructType, Type, Types};
 pub use verify::{VerifyError, verify, verify_module};

@@ -280,6 +280,9 @@ typedef struct EnzFactSink {
   void (*stable_load)(void *context, EnzValue load);
   void (*stable_arg)(void *context, EnzArgFact fact);
   void (*byte_run)(void *context, EnzByteRun run);
+  // Asked of external functions: 1 if it writes no memory of the program other than through its arguments, 2 if none
+  // whose loss a derivative would notice, 0 if that is not known.
+  uint8_t (*harmless)(void *context, EnzStr name);
 } EnzFactSink;
 // Writes the trip counts of the loops of a prepared function into it, as instructions, and reports them. Changes the
 // function, so it comes before the import; the sink is called with values that the import will meet.

@@ -76,12 +76,12 @@ MemoryLocation withoutScopes(MemoryLocation where) {
 
 class Stability {
 public:
-  Stability(EnzOpaqueHost &host, Function &function)
+  Stability(EnzOpaqueHost &host, Function &function, const EnzFactSink &sink)
       : aliases_(host.functions->getResult<AAManager>(function)), reach_(function) {
     aliases_.enableCrossIterationMode();
     for (BasicBlock &block : function)
       for (Instruction &inst : block)
-        if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst))
+        if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst) && !isHarmless(inst, sink))
           writes_.push_back(&inst);
   }
 
@@ -113,6 +113,19 @@ public:
   }
 
 private:
+  // Whether the engine's tables say that an external function writes no memory of the program (1: if it takes no
+  // pointer), or that what it writes does not matter (2): frees are put off in a derivative.
+  static bool isHarmless(const Instruction &inst, const EnzFactSink &sink) {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee || !callee->isDeclaration())
+      return false;
+    const StringRef name = callee->getName();
+    const uint8_t said = sink.harmless(sink.context, EnzStr{name.data(), name.size()});
+    const auto isPointer = [](const Use &use) { return use->getType()->isPtrOrPtrVectorTy(); };
+    return said == 2 || (said == 1 && none_of(call->args(), isPointer));
+  }
+
   static bool isNoaliasScope(const Instruction &inst) { return isa<NoAliasScopeDeclInst>(inst); }
 
   bool isPrivate(const Value *pointer) {
@@ -181,7 +194,7 @@ void enz_trip_counts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
 
 void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   auto *function = enz::as<Function>(raw);
-  Stability stability(*host, *function);
+  Stability stability(*host, *function, *sink);
   for (BasicBlock &block : *function)
     for (Instruction &inst : block) {
       if (auto *load = dyn_cast<LoadInst>(&inst)) {

@@ -39,10 +39,23 @@ impl Default for PrepareOptions {
     }
 }
 
+/// What memory of the program an external function writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExternalWrites {
+    /// Not known.
+    Unknown,
+    /// None but what its arguments point to.
+    OnlyArguments,
+    /// None that matters to a derivative (frees are put off there).
+    Nothing,
+}
+
 /// A module of a host compiler or of a tool, mirrored on demand.
 pub struct Session {
     /// The mirror: imported declarations and bodies, and whatever the caller adds.
     pub ir: Module,
+    /// What is known of external functions by name, beyond what LLVM knows.
+    pub external_writes: Option<fn(&str) -> ExternalWrites>,
     pub(crate) host: HostRef,
     pub(crate) imported: Imported,
     pub(crate) exported: Exported,
@@ -73,6 +86,7 @@ impl Session {
         }
         Session {
             ir,
+            external_writes: None,
             host,
             imported: Imported::default(),
             exported: Exported::default(),

@@ -109,7 +109,8 @@ impl Reverse<'_, '_> {
             Op::Load(access) => match (active, args.first()) {
                 (Some(r), Some(p)) => {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
-                    let at = self.shadow(*p)?;
+                    let ty = self.e.ty(t);
+                    let at = self.shadow_place(*p, ty)?;
                     self.add_to_memory(at, t, plain(*access))
                 }
                 _ => Ok(()),
@@ -230,7 +231,7 @@ impl Reverse<'_, '_> {
             },
             Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Mixed => self.adjoint_type(v),
         };
-        let at = self.shadow(p)?;
+        let at = self.shadow_place(p, ty)?;
         if self.e.module.ctx.types.is_float_or_vector(ty) {
             if self.s.is_active(v) {
                 let old = self.e.load_shadow(ty, at, access);
@@ -336,7 +337,7 @@ impl Reverse<'_, '_> {
                 Place::Return => adjoint,
                 Place::ReturnField(n) => adjoint.map(|a| self.e.b().extract_value(a, &[n])),
                 Place::Pointee(n) => {
-                    let at = self.shadow(args[n as usize])?;
+                    let at = self.shadow_place(args[n as usize], ty)?;
                     let old = self.e.b().load(ty, at, 0, MemClass::Shadow);
                     let zero = self.e.b().zero(ty);
                     self.e.b().store(zero, at, 0, MemClass::Shadow);
@@ -459,6 +460,9 @@ impl Reverse<'_, '_> {
         }
         let bytes = classify(self.e.module, &self.s, i, &[dst, src])?;
         let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
+        if self.s.is_mixed(dst) || self.s.is_mixed(src) {
+            return self.mixed_copy_adjoint(i, [dst, src, len], &bytes, overlap);
+        }
         match bytes {
             Bytes::NoFloats(_) => Ok(()),
             Bytes::Floats(kind) => {
@@ -483,6 +487,29 @@ impl Reverse<'_, '_> {
         }
     }
 
+    /// As [`Self::copy_adjoint`] where either side may have no shadow: then adjoints are cleared, or nothing is done.
+    fn mixed_copy_adjoint(&mut self, i: InstId, [dst, src, len]: [ValueId; 3], bytes: &Bytes, overlap: bool) -> Result<(), Refusal> {
+        let kind = match bytes {
+            Bytes::NoFloats(_) => return Ok(()),
+            Bytes::Floats(kind) => *kind,
+            Bytes::Runs(..) => return Err(Refusal::new(RefusalKind::UnknownType("structures copied from memory that may be constant")).at(i)),
+        };
+        let n = self.primal(len)?;
+        let n = self.e.to_i64(n);
+        let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
+        let there = self.shadow_bytes(dst, n)?;
+        let both = self.shadow_bytes(src, there)?;
+        let f = match overlap {
+            true => crate::runtime::move_adjoint(self.e.module, kind),
+            false => crate::runtime::copy_adjoint(self.e.module, kind),
+        };
+        self.e.call_func(f, &[to, from, both]);
+        // Nothing was moved: what was overwritten still is.
+        let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
+        self.e.fill_zero(to, rest);
+        Ok(())
+    }
+
     /// Clears the adjoints of `len` bytes.
     fn fill_adjoint(&mut self, i: InstId, dst: ValueId, len: ValueId) -> Result<(), Refusal> {
         if !self.s.has_shadow(dst) {
@@ -494,8 +521,12 @@ impl Reverse<'_, '_> {
             Bytes::NoFloats(_) => Ok(()),
             Bytes::Floats(_) => {
                 let n = self.primal(len)?;
+                let n = self.shadow_bytes(dst, n)?;
                 self.e.fill_zero(to, n);
                 Ok(())
+            }
+            Bytes::Runs(..) if self.s.is_mixed(dst) => {
+                Err(Refusal::new(RefusalKind::UnknownType("structures in memory that may be constant")).at(i))
             }
             Bytes::Runs(..) => self.each_run(i, len, &bytes, &mut |r, float, offset| {
                 let d = r.e.b().byte_offset(to, offset);
@@ -570,6 +601,7 @@ impl Reverse<'_, '_> {
         let size = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, elem).unwrap_or(0);
         let at = self.shadow(p)?;
         let bytes = self.e.b().i64(size);
+        let bytes = self.shadow_bytes(p, bytes)?;
         self.e.fill_zero(at, bytes);
         Ok(())
     }

@@ -314,7 +314,11 @@ impl Reverse<'_, '_> {
                         return Err(Refusal::new(RefusalKind::Operation("a store of pointers and floats at once".into())).at(i));
                     }
                     let shadow = self.forward_shadow(*v)?;
-                    let at = self.forward_shadow(*p)?;
+                    let mut at = self.forward_shadow(*p)?;
+                    if self.s.is_mixed(*p) {
+                        let primal = self.forward_value(*p);
+                        at = self.e.guarded(at, primal, ty);
+                    }
                     self.e.store_shadow(shadow, at, *access);
                 }
             }
@@ -531,6 +535,9 @@ impl Reverse<'_, '_> {
         }
         match classify(self.e.module, &self.s, i, &[*d, *c])? {
             Bytes::Floats(_) | Bytes::NoFloats(false) => {}
+            Bytes::NoFloats(true) | Bytes::Runs(..) if self.s.is_mixed(*d) || self.s.is_mixed(*c) => {
+                return Err(Refusal::new(RefusalKind::UnknownType("pointers copied from memory that may be constant")).at(i));
+            }
             Bytes::NoFloats(true) => {
                 let mut copy = self.s.func.insts[i].clone();
                 copy.origin = None;

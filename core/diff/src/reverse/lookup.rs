@@ -21,6 +21,25 @@ impl Reverse<'_, '_> {
         self.lookup(Key::Shadow(v))
     }
 
+    /// The shadow address behind `v` for an access of type `ty`, tested where the memory may have none.
+    pub fn shadow_place(&mut self, v: ValueId, ty: enzyme_ir::TypeId) -> Result<ValueId, Refusal> {
+        let shadow = self.shadow(v)?;
+        if !self.s.is_mixed(v) {
+            return Ok(shadow);
+        }
+        let primal = self.primal(v)?;
+        Ok(self.e.guarded(shadow, primal, ty))
+    }
+
+    /// The number of bytes behind `v` that have a shadow: all of `bytes`, or none.
+    pub fn shadow_bytes(&mut self, v: ValueId, bytes: ValueId) -> Result<ValueId, Refusal> {
+        if !self.s.is_mixed(v) {
+            return Ok(bytes);
+        }
+        let (shadow, primal) = (self.shadow(v)?, self.primal(v)?);
+        Ok(self.e.guarded_bytes(shadow, primal, bytes))
+    }
+
     /// Any key in the reverse sweep.
     pub fn lookup(&mut self, key: Key) -> Result<ValueId, Refusal> {
         let mut stack = vec![key];

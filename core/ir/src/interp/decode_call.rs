@@ -89,12 +89,12 @@ impl Decoder<'_, '_> {
     /// A scalar mathematical function; `None` if the types are not those of C's.
     pub fn math_call(&self, function: math::Function, args: &[Arg], d: Reg, ret: TypeId) -> Option<Code> {
         let ret = self.interp.shapes.scalar(ret);
-        scalar_math(function, args, d, ret?, self.interp.config.fuse_multiply_add)
+        scalar_math(function, args, d, ret?)
     }
 }
 
 /// The step that computes a mathematical function on scalars.
-pub(super) fn scalar_math(function: math::Function, args: &[Arg], d: Reg, ret: Scalar, _fuse: bool) -> Option<Code> {
+pub(super) fn scalar_math(function: math::Function, args: &[Arg], d: Reg, ret: Scalar) -> Option<Code> {
     let float = |i: usize| match args.get(i)?.scalar? {
         Scalar::Float(kind) => Some((kind, args.get(i)?.reg)),
         Scalar::Int(_) | Scalar::Ptr => None,

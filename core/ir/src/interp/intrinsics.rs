@@ -212,7 +212,7 @@ impl Decoder<'_, '_> {
                 lanes.push(Arg { reg, words: scalar.words(), ty: a.ty, scalar: Some(scalar) });
             }
             let d = d + lane * out.words();
-            let code = scalar_math(function, &lanes, d, out, self.interp.config.fuse_multiply_add);
+            let code = scalar_math(function, &lanes, d, out);
             self.push(code.ok_or_else(wrong_type)?);
         }
         Ok(())

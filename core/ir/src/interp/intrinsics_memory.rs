@@ -48,7 +48,7 @@ impl Decoder<'_, '_> {
                 let unknown = if smallest { 0 } else { u64::MAX >> unused(self.lanes(ret)?.1.bits()) };
                 self.push(Code::Set { d, value: unknown });
             }
-            "is.constant" | "eh.typeid.for" | "get.rounding.is.dynamic" => self.push(Code::Set { d, value: 0 }),
+            "is.constant" | "eh.typeid.for" => self.push(Code::Set { d, value: 0 }),
             "get.rounding" | "flt.rounds" | "vscale" | "allow.runtime.check" | "allow.ubsan.check" => {
                 self.push(Code::Set { d, value: 1 });
             }

@@ -2,8 +2,8 @@
 //!
 //! It is the second engine of the tests: what it computes must agree with compiled code, and what is undefined
 //! must end in a [`Trap`] with its place instead of passing unseen. A function is decoded once into a compact form
-//! ([`code`]) over a frame of 64-bit registers ([`shape`]); calls push frames on a stack of their own, so that deep
-//! recursion of the program is no recursion of the interpreter. Memory is made of separate objects ([`memory`]).
+//! (`code`) over a frame of 64-bit registers (`shape`); calls push frames on a stack of their own, so that deep
+//! recursion of the program is no recursion of the interpreter. Memory is made of separate objects (`memory`).
 //!
 //! * Integers up to 128 bits are exact; wider ones can be moved, loaded and stored only.
 //! * Floats of every format are exact (`floats`), functions of `<math.h>` as `math` says.

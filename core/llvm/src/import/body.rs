@@ -101,7 +101,7 @@ pub(crate) fn import_body(
     facts: Option<&mut Facts>,
 ) -> Result<(), Vec<Problem>> {
     session.imported.consts.clear();
-    let asked = facts.is_some().then(|| facts::ask(session.host, value)).unwrap_or_default();
+    let asked = facts.is_some().then(|| facts::ask(session.host, value, session.external_writes)).unwrap_or_default();
     let (mut func, mut map, problems) = read(session, f, value);
     if !problems.is_empty() {
         return Err(problems);

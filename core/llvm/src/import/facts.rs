@@ -6,8 +6,8 @@ use enzyme_ir::{ByteRun, ByteType, Facts, Func};
 
 use super::body::{BodyMap, operand};
 use super::float_kind;
-use crate::ffi::{self, ArgFact, ByteRunFact, FactSink, HostRef, TripCount, ValueRef};
-use crate::session::Session;
+use crate::ffi::{self, ArgFact, ByteRunFact, FactSink, HostRef, Str, TripCount, ValueRef};
+use crate::session::{ExternalWrites, Session};
 
 /// Facts as LLVM states them.
 #[derive(Default)]
@@ -16,6 +16,17 @@ pub(super) struct Asked {
     loads: Vec<ValueRef>,
     args: Vec<ArgFact>,
     runs: Vec<ByteRunFact>,
+    writes: Option<fn(&str) -> ExternalWrites>,
+}
+
+unsafe extern "C" fn on_harmless(context: *mut c_void, name: Str) -> u8 {
+    // SAFETY: as in `on_trip`.
+    let asked = unsafe { &*context.cast::<Asked>() };
+    match asked.writes.map(|f| f(&name.to_text())) {
+        Some(ExternalWrites::OnlyArguments) => 1,
+        Some(ExternalWrites::Nothing) => 2,
+        Some(ExternalWrites::Unknown) | None => 0,
+    }
 }
 
 unsafe extern "C" fn on_trip(context: *mut c_void, fact: TripCount) {
@@ -39,14 +50,15 @@ unsafe extern "C" fn on_run(context: *mut c_void, run: ByteRunFact) {
 }
 
 /// Asks for all facts. Trip counts are written into the function, so this comes before its instructions are read.
-pub(super) fn ask(host: HostRef, function: ValueRef) -> Asked {
-    let mut asked = Asked::default();
+pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> ExternalWrites>) -> Asked {
+    let mut asked = Asked { writes, ..Asked::default() };
     let sink = FactSink {
         context: (&raw mut asked).cast(),
         trip_count: on_trip,
         stable_load: on_load,
         stable_arg: on_arg,
         byte_run: on_run,
+        harmless: on_harmless,
     };
     // SAFETY: the function is a clone in the host's module; the sink lives across the call.
     unsafe { ffi::enz_trip_counts(host, function, &raw const sink) };

@@ -218,11 +218,8 @@ pub(super) fn function(name: &str) -> Option<Builtin> {
         "__stack_chk_fail" => |_, _| Err(Trap::fault("the stack was overwritten")),
         "__cxa_throw" | "__cxa_rethrow" | "_Unwind_Resume" => |_, _| Err(Trap::unsupported("unwinding")),
         "__cxa_pure_virtual" => |_, _| Err(Trap::fault("a call of a pure virtual function")),
-        "_ZSt20__throw_length_errorPKc"
-        | "_ZSt17__throw_bad_allocv"
-        | "_ZSt28__throw_bad_array_new_lengthv"
-        | "_ZSt24__throw_out_of_range_fmtPKcz"
-        | "_ZSt20__throw_out_of_rangePKc" => |_, _| Err(Trap::unsupported("unwinding: the C++ library threw")),
+        // Every C++ file that includes `<iostream>` may start and end the streams.
+        "_ZNSt8ios_base4InitC1Ev" | "_ZNSt8ios_base4InitD1Ev" => |_, _| Ok(None),
         "atexit" => |i, a| {
             i.library.at_exit.push((word(a, 0)?, None));
             integer(0)
@@ -325,6 +322,9 @@ pub(super) fn function(name: &str) -> Option<Builtin> {
         "isprint" => |_, a| class(a, |b| (32..127).contains(&b)),
         "toupper" => |_, a| integer(letter(a, |b| b.to_ascii_uppercase())?),
         "tolower" => |_, a| integer(letter(a, |b| b.to_ascii_lowercase())?),
+        _ if name.starts_with("_ZSt") && name.contains("__throw_") => {
+            |_, _| Err(Trap::unsupported("unwinding: the C++ library threw"))
+        }
         _ => return None,
     })
 }

@@ -127,4 +127,6 @@ macro_rules! files {
     };
 }
 
-files!(aggregates, calls, casts, constants, control, floats_ll, integers, intrinsics, memory_ll, traps, vectors);
+files!(
+    aggregates, calls, casts, constants, control, floats_ll, integers, intrinsics, library, memory_ll, traps, vectors
+);

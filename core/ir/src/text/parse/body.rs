@@ -89,7 +89,10 @@ impl<'a> Body<'_, 'a> {
     fn take_number(&mut self, given: Option<u32>, token: usize) -> Res<u32> {
         let number = given.unwrap_or(self.next);
         if number < self.next || number == u32::MAX {
-            return self.p.fail_at(token, format!("expected number {} or greater", self.next));
+            return self.p.fail_at(
+                token,
+                format!("expected number {} or greater (blocks without name are numbered too)", self.next),
+            );
         }
         self.next = number + 1;
         Ok(number)
