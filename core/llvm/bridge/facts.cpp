@@ -19,6 +19,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#include <map>
+
 using namespace llvm;
 
 namespace {
@@ -91,7 +93,7 @@ public:
         continue;
       if (++queries_ > kAliasQueryLimit)
         return false;
-      if (isModSet(aliases_.getModRefInfo(write, where)))
+      if (isModSet(aliases_.getModRefInfo(write, where)) && !differentObjects(where.Ptr, *write))
         return false;
     }
     return true;
@@ -113,6 +115,37 @@ public:
   }
 
 private:
+  // Whether a store or fill can only reach other objects than `pointer` can: objects are looked up through all phis, where
+  // alias analysis across iterations gives up, and are the same ones in every iteration.
+  bool differentObjects(const Value *pointer, const Instruction &write) {
+    const Value *target = nullptr;
+    if (const auto *store = dyn_cast<StoreInst>(&write))
+      target = store->getPointerOperand();
+    else if (const auto *fill = dyn_cast<AnyMemIntrinsic>(&write))
+      target = fill->getRawDest();
+    if (!target)
+      return false;
+    for (const Value *a : objectsOf(pointer))
+      for (const Value *b : objectsOf(target))
+        if (a == b || !(isIdentifiedObject(a) || isIdentifiedObject(b)) || !areApart(a, b))
+          return false;
+    return true;
+  }
+
+  static bool areApart(const Value *a, const Value *b) {
+    if (isIdentifiedObject(a) && isIdentifiedObject(b))
+      return true;
+    const auto local = [](const Value *v) { return isa<AllocaInst>(v) || isNoAliasCall(v); };
+    return (isa<Argument>(a) && local(b)) || (isa<Argument>(b) && local(a));
+  }
+
+  const SmallVector<const Value *, 4> &objectsOf(const Value *pointer) {
+    auto [it, fresh] = objects_.try_emplace(pointer);
+    if (fresh)
+      getUnderlyingObjects(pointer, it->second, /*LI=*/nullptr, /*MaxLookup=*/0);
+    return it->second;
+  }
+
   // Whether the engine's tables say that an external function writes no memory of the program (1: if it takes no
   // pointer), or that what it writes does not matter (2): frees are put off in a derivative.
   static bool isHarmless(const Instruction &inst, const EnzFactSink &sink) {
@@ -150,6 +183,7 @@ private:
   Reachability reach_;
   SmallVector<Instruction *, 64> writes_;
   DenseMap<const Value *, bool> private_;
+  std::map<const Value *, SmallVector<const Value *, 4>> objects_;
   uint64_t queries_ = 0;
 };
 

@@ -1,0 +1,219 @@
+//! One plugin file in every host: clang, opt, flang, lld with full and thin link-time optimisation, and rustc.
+//!
+//! The plugin is `ENZYME_PLUGIN`, else `build/lib/LLVMEnzyme-22.so` of the project. It is looked for there and not built
+//! here, since building tests together with tools would link it against LLVM.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn plugin() -> String {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../build/lib/LLVMEnzyme-22.so");
+    let path = std::env::var_os("ENZYME_PLUGIN").map_or(built, PathBuf::from);
+    assert!(path.is_file(), "{} is missing: `make` builds it", path.display());
+    path.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+/// A folder for one test, with its sources.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hosts-{name}"));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        for (file, text) in files {
+            std::fs::write(path.join(file), text).unwrap();
+        }
+        Folder(path)
+    }
+
+    fn try_run(&self, program: &str, args: &[&str]) -> Output {
+        let mut command = Command::new(program);
+        command.current_dir(&self.0).args(args).env("RUSTC_BOOTSTRAP", "1");
+        command.output().unwrap_or_else(|e| panic!("{program}: {e}"))
+    }
+
+    fn run(&self, program: &str, args: &[&str]) -> String {
+        let out = self.try_run(program, args);
+        let error = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.success(), "{program} {args:?}\n{error}");
+        String::from_utf8_lossy(&out.stdout).into_owned() + &error
+    }
+
+    /// Runs what a compiler made here.
+    fn result(&self) -> String {
+        self.run(self.0.join("program").to_str().unwrap(), &[])
+    }
+
+    fn has(&self, file: &str) -> bool {
+        self.0.join(file).exists()
+    }
+}
+
+const SQUARE: &str = "#include <stdio.h>
+extern double __enzyme_autodiff(void *, double);
+double square(double x) { return x * x; }
+int main() { printf(\"square'(3.140000) = %f\\n\", __enzyme_autodiff((void *)square, 3.14)); }
+";
+const ANSWER: &str = "square'(3.140000) = 6.280000\n";
+
+/// A marker whose function is in another file.
+const HERE: &str = "#include <stdio.h>
+extern double __enzyme_autodiff(void *, double);
+extern double cube(double);
+int main() { printf(\"%f\\n\", __enzyme_autodiff((void *)cube, 2.0)); }
+";
+const THERE: &str = "double cube(double x) { return x * x * x; }\n";
+const CUBE: &str = "12.000000\n";
+
+#[test]
+fn clang_at_every_level() {
+    let pass = format!("-fpass-plugin={}", plugin());
+    for level in ["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz"] {
+        let folder = Folder::new(&format!("clang{level}"), &[("a.c", SQUARE)]);
+        folder.run("clang-22", &[level, &pass, "a.c", "-o", "program"]);
+        assert_eq!(folder.result(), ANSWER, "{level}");
+    }
+}
+
+#[test]
+fn opt_by_name_and_in_a_default_pipeline() {
+    let load = format!("-load-pass-plugin={}", plugin());
+    for passes in ["-passes=enzyme", "-passes=default<O2>", "-passes=default<O0>"] {
+        let folder = Folder::new("opt", &[("a.c", SQUARE)]);
+        folder.run("clang-22", &["-O1", "-emit-llvm", "-c", "a.c", "-o", "a.bc"]);
+        folder.run("opt-22", &[&load, passes, "a.bc", "-o", "b.bc"]);
+        folder.run("clang-22", &["b.bc", "-o", "program"]);
+        assert_eq!(folder.result(), ANSWER, "{passes}");
+    }
+}
+
+#[test]
+fn flang() {
+    let source = "program p
+  use iso_c_binding
+  interface
+    function autodiff(f, x) bind(c, name='__enzyme_autodiff_f')
+      import c_funptr, c_double
+      type(c_funptr), value :: f
+      real(c_double), value :: x
+      real(c_double) :: autodiff
+    end function
+  end interface
+  print '(f8.4)', autodiff(c_funloc(square), 3.14d0)
+contains
+  real(c_double) function square(x) bind(c)
+    real(c_double), value :: x
+    square = x * x
+  end function
+end program
+";
+    let pass = format!("-fpass-plugin={}", plugin());
+    for level in ["-O0", "-O1", "-O2"] {
+        let folder = Folder::new(&format!("flang{level}"), &[("a.f90", source)]);
+        folder.run("flang-22", &[level, &pass, "a.f90", "-o", "program"]);
+        assert_eq!(folder.result().trim(), "6.2800", "{level}");
+    }
+}
+
+#[test]
+fn lld_in_a_full_and_in_a_thin_link() {
+    let load = format!("-Wl,--load-pass-plugin={}", plugin());
+    for lto in ["-flto", "-flto=thin"] {
+        let folder = Folder::new(&format!("lld{lto}"), &[("a.c", SQUARE)]);
+        let lld = "--ld-path=/usr/bin/ld.lld-22";
+        folder.run("clang-22", &["-O2", lto, "a.c", "-o", "program", lld, &load]);
+        assert_eq!(folder.result(), ANSWER, "{lto}");
+    }
+}
+
+#[test]
+fn a_function_in_another_file_is_differentiated_in_the_link() {
+    let pass = format!("-fpass-plugin={}", plugin());
+    let load = format!("-Wl,--load-pass-plugin={}", plugin());
+    let folder = Folder::new("link", &[("a.c", HERE), ("b.c", THERE)]);
+    // The compile step has the plugin too, finds no body, and leaves the marker for the link.
+    for file in ["a", "b"] {
+        let (source, object) = (format!("{file}.c"), format!("{file}.o"));
+        folder.run("clang-22", &["-O2", "-flto", &pass, "-c", &source, "-o", &object]);
+    }
+    let lld = "--ld-path=/usr/bin/ld.lld-22";
+    folder.run("clang-22", &["-O2", "-flto", "a.o", "b.o", "-o", "program", lld, &load]);
+    assert_eq!(folder.result(), CUBE);
+    // Without a link to come it is an error.
+    let out = folder.try_run("clang-22", &["-O2", &pass, "-c", "a.c", "-o", "alone.o"]);
+    assert!(!out.status.success());
+    assert!(!folder.has("alone.o"));
+}
+
+#[test]
+fn rustc() {
+    let source = "unsafe extern \"C\" { fn __enzyme_autodiff(f: *const (), x: f64) -> f64; }
+#[inline(never)] extern \"C\" fn square(x: f64) -> f64 { x * x }
+fn main() { println!(\"square'(3.140000) = {:.6}\", unsafe { __enzyme_autodiff(square as *const (), 3.14) }); }
+";
+    let load = format!("-Zllvm-plugins={}", plugin());
+    for optimise in [&[][..], &["-O"], &["-O", "-Clto=fat"]] {
+        let folder = Folder::new(&format!("rustc{}", optimise.len()), &[("a.rs", source)]);
+        let mut args = vec!["--edition=2024", &load, "a.rs", "-o", "program"];
+        args.extend(optimise);
+        folder.run("rustc", &args);
+        assert_eq!(folder.result(), ANSWER, "{optimise:?}");
+    }
+}
+
+#[test]
+fn options_are_known_where_the_plugin_is_loaded_first() {
+    let path = plugin();
+    let (load, pass) = (format!("-load={path}"), format!("-load-pass-plugin={path}"));
+    let folder = Folder::new("options", &[("a.c", SQUARE)]);
+    folder.run("clang-22", &["-O1", "-emit-llvm", "-c", "a.c", "-o", "a.bc"]);
+    let off = ["-passes=enzyme", "-enzyme-enable=0", "-S", "a.bc", "-o", "-"];
+    let text = folder.run("opt-22", &[&[load.as_str(), &pass][..], &off].concat());
+    assert!(text.contains("call double @__enzyme_autodiff"), "{text}");
+    let help = folder.run("opt-22", &[&load, &pass, "--help"]);
+    assert!(help.contains("enzyme-inline-count"), "{help}");
+    let wrong = folder.try_run("opt-22", &[&load, &pass, "-passes=enzyme", "-enzyme-no-such-option", "a.bc"]);
+    assert!(!wrong.status.success());
+    let plugin = format!("-fpass-plugin={path}");
+    let clang = ["-Xclang", "-load", "-Xclang", &path, "-mllvm", "-enzyme-enable=0", "-S", "-emit-llvm", "-o", "-"];
+    let text = folder.run("clang-22", &[&["-O1", &plugin, "a.c"][..], &clang].concat());
+    assert!(text.contains("@__enzyme_autodiff"), "{text}");
+}
+
+#[test]
+fn two_copies_of_the_library_get_along() {
+    let folder = Folder::new("copies", &[("a.c", SQUARE)]);
+    std::fs::copy(plugin(), folder.0.join("copy.so")).unwrap();
+    let (first, second) = (format!("-fpass-plugin={}", plugin()), "-fpass-plugin=./copy.so");
+    let load = ["-Xclang", "-load", "-Xclang", "./copy.so"];
+    folder.run("clang-22", &[&["-O2", &first, second, "a.c", "-o", "program"][..], &load].concat());
+    assert_eq!(folder.result(), ANSWER);
+}
+
+#[test]
+fn errors_fail_cleanly_in_every_host() {
+    let source = "extern double __enzyme_autodiff(void *, ...);
+double unknown(double);
+double f(double x) { return unknown(x); }
+double g(double x) {
+  return __enzyme_autodiff((void *)f, x);
+}
+";
+    let path = plugin();
+    let pass = format!("-fpass-plugin={path}");
+    let folder = Folder::new("errors", &[("a.c", source)]);
+    let out = folder.try_run("clang-22", &["-O1", "-g", &pass, "-c", "a.c", "-o", "a.o"]);
+    let text = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(1), "{text}");
+    assert!(text.contains("a.c:") && text.contains("error: ") && text.contains("1 error generated"), "{text}");
+    assert!(!folder.has("a.o"));
+    folder.run("clang-22", &["-O1", "-g", "-emit-llvm", "-c", "a.c", "-o", "a.bc"]);
+    let load = format!("-load-pass-plugin={path}");
+    let out = folder.try_run("opt-22", &[&load, "-passes=enzyme", "a.bc", "-o", "b.bc"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("error: a.c:"));
+    assert!(!folder.has("b.bc"), "no half-written output");
+}
