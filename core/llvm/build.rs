@@ -6,9 +6,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 13] = [
-    "plugin", "options", "host", "types", "constants", "inspect", "prepare", "inline", "facts", "bytes", "build",
-    "markers", "optimise",
+const SOURCES: [&str; 15] = [
+    "plugin", "options", "host", "types", "constants", "inspect", "prepare", "inline", "facts", "bytes", "declare", "build",
+    "markers", "optimise", "diagnose",
 ];
 
 fn env(name: &str) -> Option<String> {
@@ -55,7 +55,7 @@ fn build() -> Result<(), String> {
     }
     // The bridge is small and its compile time is dominated by headers: one level serves every profile.
     cc.opt_level(1).debug(false);
-    for source in SOURCES.iter().chain(["diagnose"].iter()) {
+    for source in SOURCES {
         cc.file(PathBuf::from("bridge").join(format!("{source}.cpp")));
     }
     cc.try_compile("enzyme_bridge").map_err(|e| e.to_string())?;

@@ -55,8 +55,6 @@ code! {
         "copy with the right type, compile with -g or with optimisation (TBAA), or use a typed pointer";
     E0302, "active data passes through memory declared constant",
         "give the memory a shadow: enzyme_dup instead of enzyme_const";
-    E0303, "memory is declared constant and active at once",
-        "give both arguments shadows, or none";
     E0304, "a pointer to active memory has no shadow",
         "pass the memory as an argument with a shadow";
     E0305, "active data passes through a global variable without shadow",

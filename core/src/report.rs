@@ -128,10 +128,6 @@ pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report
 fn conflict(module: &Module, units: &Units, f: FuncId, c: &Conflict) -> Report {
     let func = &module.funcs[f];
     match c {
-        Conflict::ConstAndShadowed(class) => {
-            let what = describe_class(module, units, f, *class);
-            Report::new(codes::E0303, format!("{what} is declared constant and active at once"))
-        }
         Conflict::LostInPinned { class, store, load } => {
             let global = is_global(units, f, *class);
             let what = describe_class(module, units, f, *class);
@@ -150,6 +146,13 @@ fn conflict(module: &Module, units: &Units, f: FuncId, c: &Conflict) -> Report {
         }
         Conflict::Unsupported(i, what) => {
             Report::new(codes::E0203, format!("no derivative for {what}")).note(describe(module, func, *i))
+        }
+        Conflict::ReturnsTwice(i) => {
+            Report::new(codes::E0204, format!("'{}' calls a function that returns twice", func.name))
+                .note(describe(module, func, *i))
+        }
+        Conflict::Assembly(i) => {
+            Report::new(codes::E0203, "no derivative for assembly with active operands").note(describe(module, func, *i))
         }
         Conflict::BitTrick(i) => {
             Report::new(codes::E0205, "bits of active floats are computed with as integers").note(describe(module, func, *i))

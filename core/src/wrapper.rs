@@ -188,6 +188,9 @@ fn store_in_order(e: &mut Emit<'_>, to: ValueId, ty: TypeId, values: &[ValueId])
 }
 
 fn through_memory(e: &mut Emit<'_>, call: &MarkerCall, values: &[ValueId]) -> Option<ValueId> {
+    if e.module.ctx.types.contains_pointer(call.ret) {
+        return None;
+    }
     let buffer = e.slot(call.ret, None);
     store_in_order(e, buffer, call.ret, values)?;
     Some(e.b().load(call.ret, buffer, 0, MemClass::Unknown))

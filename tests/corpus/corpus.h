@@ -331,12 +331,15 @@ static double corpus_now(void)
 static double corpus_time(const struct corpus_problem *problem, double *gradient, int which, long repetitions)
 {
     static volatile double sink;
+    // Called through volatile pointers, so that a pure function is neither folded nor moved out of the loop.
+    double (*volatile value)(const double *) = problem->value;
+    void (*volatile differentiate)(const double *, double *) = problem->gradient;
     double start = corpus_now();
     for (long i = 0; i < repetitions; i++) {
         if (which == 0)
-            sink = problem->value(problem->point);
+            sink = value(problem->point);
         else
-            problem->gradient(problem->point, gradient);
+            differentiate(problem->point, gradient);
     }
     (void)sink;
     return (corpus_now() - start) / (double)repetitions;

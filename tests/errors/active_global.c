@@ -1,21 +1,16 @@
 // error[E0305]: active data passes through a global variable that has no shadow
 extern double __enzyme_autodiff(void *, ...);
+extern int enzyme_out, enzyme_const;
 
-double state;
+double state[4];
 
-__attribute__((noinline)) static void keep(double x)
+static double through_global(double x, int i, int j)
 {
-    state += x * x;
+    state[i] = x * x;
+    return state[j] * x;
 }
 
-static double through_global(double x)
+double gradient(double x, int i, int j)
 {
-    state = x;
-    keep(x);
-    return state * x;
-}
-
-double gradient(double x)
-{
-    return __enzyme_autodiff((void *)through_global, x);
+    return __enzyme_autodiff((void *)through_global, enzyme_out, x, enzyme_const, i, enzyme_const, j);
 }

@@ -1,4 +1,4 @@
-// error[E????]: a pointer to active memory is kept in constant memory, where its shadow has no place
+// error[E0302]: a pointer to active memory is kept in constant memory, where its shadow has no place
 extern int enzyme_const, enzyme_dup;
 extern double __enzyme_autodiff(void *, ...);
 
@@ -6,18 +6,14 @@ struct holder {
     double *values;
 };
 
-__attribute__((noinline)) static double product(const struct holder *holder)
+static double through_holder(struct holder *holders, double *values, int i, int j)
 {
-    return holder->values[0] * holder->values[1];
+    holders[i].values = values;
+    return holders[j].values[0] * holders[j].values[1];
 }
 
-static double through_holder(struct holder *holder, double *values)
+double gradient(struct holder *holders, double *values, double *adjoints, int i, int j)
 {
-    holder->values = values;
-    return product(holder);
-}
-
-double gradient(struct holder *holder, double *values, double *adjoints)
-{
-    return __enzyme_autodiff((void *)through_holder, enzyme_const, holder, enzyme_dup, values, adjoints);
+    return __enzyme_autodiff((void *)through_holder, enzyme_const, holders, enzyme_dup, values, adjoints, enzyme_const,
+                             i, enzyme_const, j);
 }

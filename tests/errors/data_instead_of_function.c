@@ -1,4 +1,4 @@
-// error[E????]: the first argument of a marker is a function, not data
+// error[E0103]: the first argument of a marker is a function, not data
 extern double __enzyme_autodiff(void *, ...);
 
 static double table[4];

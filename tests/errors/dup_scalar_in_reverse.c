@@ -1,4 +1,4 @@
-// error[E????]: a scalar has no shadow to accumulate in: enzyme_dup of a double is for forward mode
+// error[E0109]: a scalar has no shadow to accumulate in: enzyme_dup of a double is for forward mode
 extern int enzyme_dup;
 extern double __enzyme_autodiff(void *, ...);
 

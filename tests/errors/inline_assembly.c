@@ -1,4 +1,4 @@
-// error[E????]: assembly code on an active value
+// error[E0203]: assembly code on an active value
 extern double __enzyme_autodiff(void *, ...);
 
 static double root(double x)

@@ -1,4 +1,4 @@
-// error[E????]: forward mode returns tangents, not adjoints of arguments
+// error[E0109]: forward mode returns tangents, not adjoints of arguments
 extern int enzyme_out;
 extern double __enzyme_fwddiff(void *, ...);
 

@@ -1,4 +1,4 @@
-// error[E????]: a variadic function reads its arguments through va_arg
+// error[E0203]: a variadic function reads its arguments through va_arg
 #include <stdarg.h>
 
 extern double __enzyme_autodiff(void *, ...);

@@ -80,8 +80,6 @@ pub enum Reason {
 /// What can't be differentiated, found by the analysis.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Conflict {
-    /// Memory that was declared constant is also memory with a shadow.
-    ConstAndShadowed(ClassId),
     /// Active data is stored in memory that has no shadow and is read back.
     LostInPinned {
         /// The memory.
@@ -99,6 +97,10 @@ pub enum Conflict {
     Unsupported(InstId, &'static str),
     /// Bits of active floats are computed with as integers.
     BitTrick(InstId),
+    /// A function that returns twice.
+    ReturnsTwice(InstId),
+    /// Assembly with active operands.
+    Assembly(InstId),
 }
 
 /// The result for one function in one context.
@@ -593,15 +595,26 @@ impl<'a> Pass<'a> {
                                 || self.class(*a).is_some_and(|c| out.is_shadowed(c))
                         });
                         if active {
+                            let pointer = func.callee(i).is_some_and(|v| func.as_const(v).is_none());
                             self.conflicts.push(match callee {
                                 Some(_) => Conflict::UnknownCall(i),
-                                None => Conflict::IndirectCall(i),
+                                None if pointer => Conflict::IndirectCall(i),
+                                None => Conflict::Assembly(i),
                             });
                         }
+                    }
+                    let callee = self.program.module.direct_callee(func, i);
+                    if callee.is_some_and(|g| returns_twice(&self.program.module.funcs[g].name)) {
+                        self.conflicts.push(Conflict::ReturnsTwice(i));
                     }
                 }
                 _ => {}
             }
         }
     }
+}
+
+/// Functions that may return more than once: what they restore, no derivative can follow.
+fn returns_twice(name: &str) -> bool {
+    ["setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "savectx", "getcontext", "vfork"].contains(&name)
 }

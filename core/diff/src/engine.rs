@@ -225,12 +225,13 @@ fn conflicts(activities: &Activities, root: FuncId, context: &Context) -> Vec<Re
         let Some(activity) = activities.get(f, &ctx) else { continue };
         for c in &activity.conflicts {
             let inst = match c {
-                Conflict::ConstAndShadowed(_) => None,
                 Conflict::LostInPinned { store, .. } => Some(*store),
                 Conflict::UnknownCall(i)
                 | Conflict::IndirectCall(i)
                 | Conflict::Unsupported(i, _)
-                | Conflict::BitTrick(i) => Some(*i),
+                | Conflict::BitTrick(i)
+                | Conflict::ReturnsTwice(i)
+                | Conflict::Assembly(i) => Some(*i),
             };
             let refused = Refused { func: f, refusal: Refusal { kind: RefusalKind::Conflict(c.clone()), inst } };
             if !out.contains(&refused) {

@@ -18,7 +18,7 @@ use crate::lower::{Operands, product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
-use crate::reverse::{Options, ShadowGlobals, shadow_global};
+use crate::reverse::{Options, ShadowGlobals, place_of, shadow_global};
 
 struct Tangent<'a, 'm> {
     e: Emit<'m>,
@@ -239,6 +239,12 @@ impl Tangent<'_, '_> {
                         return self.refuse(i, "an atomic write of active memory");
                     }
                     if self.s.is_mixed(*p) {
+                        let v = inst.args[0];
+                        if self.s.is_active(v) || self.s.has_shadow(v) {
+                            let (shadow, primal) = (self.shadow(*p)?, self.value(*p));
+                            let place = place_of(self.e.module, self.s.func, i);
+                            crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
+                        }
                         let tangent = self.shadow(inst.args[0])?;
                         let ty = self.e.ty(tangent);
                         let at = self.guarded(*p, ty)?;

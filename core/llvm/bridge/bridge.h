@@ -291,7 +291,7 @@ void enz_trip_counts(EnzHost host, EnzValue function, const EnzFactSink *sink);
 void enz_memory_facts(EnzHost host, EnzValue function, const EnzFactSink *sink);
 void enz_type_facts(EnzHost host, EnzValue function, const EnzFactSink *sink);
 
-// ---- build.cpp ------------------------------------------------------------------------------------------------
+// ---- declare.cpp, build.cpp -------------------------------------------------------------------------------------
 
 enum EnzMem : uint8_t { ENZ_MEM_UNKNOWN = 0, ENZ_MEM_PRIMAL = 1, ENZ_MEM_SHADOW = 2, ENZ_MEM_TAPE = 3 };
 typedef struct EnzFuncSpec {

@@ -9,6 +9,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/Signals.h"
 
+#include <atomic>
 #include <cstdlib>
 
 using namespace llvm;
@@ -28,7 +29,7 @@ static DiagnosticSeverity severityOf(uint32_t severity) {
 
 // A host without a handler of its own (opt) is ended by LLVM in the middle of an error, with its output file open and
 // empty. Such files are registered for removal on signals; here they are removed in the same way.
-static bool reporting_error = false;
+static std::atomic<bool> reporting_error{false};
 
 static void removeOutputs() {
   if (reporting_error)

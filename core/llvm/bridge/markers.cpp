@@ -11,18 +11,44 @@ namespace {
 
 // How far an argument is followed through casts, phis and stack slots.
 constexpr int kLookThroughLimit = 16;
+// Addresses into one stack slot that are looked at.
+constexpr size_t kSlotUseLimit = 64;
 
-// The value that a stack slot holds, if it is stored to once and only loaded otherwise.
-Value *onlyStored(const AllocaInst &slot) {
+// The value that the part of a stack slot holds from which `load` reads, if that part is stored to once and the slot is
+// used for nothing but loads and stores at constant offsets.
+Value *onlyStored(const LoadInst &load, const DataLayout &layout) {
+  APInt offset(layout.getIndexTypeSizeInBits(load.getPointerOperandType()), 0);
+  const Value *base = load.getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
+  const auto *slot = dyn_cast<AllocaInst>(base);
+  const TypeSize size = layout.getTypeStoreSize(load.getType());
+  if (!slot || size.isScalable() || !slot->isStaticAlloca())
+    return nullptr;
+  const int64_t from = offset.getSExtValue(), to = from + static_cast<int64_t>(size.getFixedValue());
   Value *stored = nullptr;
-  for (const User *user : slot.users()) {
-    if (const auto *store = dyn_cast<StoreInst>(user)) {
-      if (stored || store->getPointerOperand() != &slot)
-        return nullptr;
-      stored = const_cast<Value *>(store->getValueOperand());
-    } else if (const auto *inst = dyn_cast<Instruction>(user);
-               !isa<LoadInst>(user) && !(inst && inst->isLifetimeStartOrEnd())) {
+  SmallVector<std::pair<const Value *, int64_t>, 8> work{{slot, 0}};
+  for (size_t next = 0; next < work.size(); ++next) {
+    if (next > kSlotUseLimit)
       return nullptr;
+    const auto [address, at] = work[next];
+    for (const User *user : address->users()) {
+      if (const auto *store = dyn_cast<StoreInst>(user)) {
+        const TypeSize width = layout.getTypeStoreSize(store->getValueOperand()->getType());
+        if (store->getPointerOperand() != address || store->getValueOperand() == address || width.isScalable())
+          return nullptr;
+        if (at >= to || at + static_cast<int64_t>(width.getFixedValue()) <= from)
+          continue;
+        if (stored || at != from || store->getValueOperand()->getType() != load.getType())
+          return nullptr;
+        stored = const_cast<Value *>(store->getValueOperand());
+      } else if (const auto *gep = dyn_cast<GetElementPtrInst>(user)) {
+        APInt step(layout.getIndexTypeSizeInBits(gep->getType()), 0);
+        if (!gep->accumulateConstantOffset(layout, step))
+          return nullptr;
+        work.push_back({gep, at + step.getSExtValue()});
+      } else if (const auto *inst = dyn_cast<Instruction>(user);
+                 !isa<LoadInst>(user) && !(inst && inst->isLifetimeStartOrEnd())) {
+        return nullptr;
+      }
     }
   }
   return stored;
@@ -37,9 +63,8 @@ Value *lookThrough(Value *value) {
     } else if (auto *freeze = dyn_cast<FreezeInst>(value)) {
       value = freeze->getOperand(0);
     } else if (auto *load = dyn_cast<LoadInst>(value)) {
-      auto *slot = dyn_cast<AllocaInst>(load->getPointerOperand());
-      Value *stored = slot ? onlyStored(*slot) : nullptr;
-      if (!stored || stored->getType() != load->getType())
+      Value *stored = onlyStored(*load, load->getDataLayout());
+      if (!stored)
         return value;
       value = stored;
     } else {

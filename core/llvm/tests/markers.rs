@@ -158,3 +158,31 @@ fn invokes_and_results_in_memory_are_kept_so() {
         assert!(!session.print_llvm_module().contains("__enzyme_"));
     });
 }
+
+#[test]
+fn functions_hidden_in_fields_of_stack_slots_are_found() {
+    let text = r"
+        declare double @__enzyme_autodiff(ptr, double)
+        define double @f(double %x) {
+          ret double %x
+        }
+        define double @g(double %x, i64 %other) {
+          %slot = alloca { i64, i64 }
+          %second = getelementptr { i64, i64 }, ptr %slot, i32 0, i32 1
+          store i64 %other, ptr %slot
+          store i64 ptrtoint (ptr @f to i64), ptr %second
+          %a = load i64, ptr %second
+          %b = inttoptr i64 %a to ptr
+          %r = call double @__enzyme_autodiff(ptr %b, double %x)
+          %c = load i64, ptr %slot
+          %d = inttoptr i64 %c to ptr
+          %s = call double @__enzyme_autodiff(ptr %d, double %r)
+          ret double %s
+        }";
+    OwnedModule::parse(text).unwrap().with_session(|session| {
+        let calls = session.find_marker_calls(&["__enzyme_autodiff"]);
+        let f = session.find_function("f").unwrap();
+        assert_eq!(calls[0].args[0].value, MarkerValue::Function(f));
+        assert_eq!(calls[1].args[0].value, MarkerValue::Other);
+    });
+}

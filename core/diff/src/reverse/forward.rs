@@ -307,6 +307,11 @@ impl Reverse<'_, '_> {
             Op::Store(access) => {
                 self.copy_forward(&inst);
                 let (Some(v), Some(p)) = (inst.args.first(), inst.args.get(1)) else { return Ok(()) };
+                if self.s.is_mixed(*p) && (self.s.is_active(*v) || self.s.has_shadow(*v)) {
+                    let (shadow, primal) = (self.forward_shadow(*p)?, self.forward_value(*p));
+                    let place = place_of(self.e.module, self.s.func, i);
+                    crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
+                }
                 let ty = self.s.func.ty(*v);
                 let is_pointer = self.e.module.ctx.types.contains_pointer(ty) || self.s.has_shadow(*v);
                 if self.s.has_shadow(*p) && is_pointer {
@@ -533,7 +538,13 @@ impl Reverse<'_, '_> {
         if !self.s.has_shadow(*d) {
             return Ok(());
         }
-        match classify(self.e.module, &self.s, i, &[*d, *c])? {
+        let bytes = classify(self.e.module, &self.s, i, &[*d, *c])?;
+        if self.s.is_mixed(*d) && self.s.has_shadow(*c) && !self.s.is_mixed(*c) && !matches!(bytes, Bytes::NoFloats(_)) {
+            let (shadow, primal) = (self.forward_shadow(*d)?, self.forward_value(*d));
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
+        }
+        match bytes {
             Bytes::Floats(_) | Bytes::NoFloats(false) => {}
             Bytes::NoFloats(true) | Bytes::Runs(..) if self.s.is_mixed(*d) || self.s.is_mixed(*c) => {
                 return Err(Refusal::new(RefusalKind::UnknownType("pointers copied from memory that may be constant")).at(i));
@@ -582,6 +593,11 @@ fn release_of(name: &str) -> Option<&'static str> {
         "_ZdaPv" | "_ZdaPvm" | "_ZdaPvRKSt9nothrow_t" => Some("_ZdaPv"),
         _ => None,
     }
+}
+
+/// Source place of an instruction, for messages at run time.
+pub fn place_of(module: &enzyme_ir::Module, func: &enzyme_ir::Func, i: InstId) -> String {
+    func.insts[i].loc.map_or_else(|| format!("in '{}'", func.name), |l| module.describe_loc(l))
 }
 
 /// Intrinsics that shorten the life of stack memory: left out, since the reverse sweep needs it.

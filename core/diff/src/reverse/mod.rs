@@ -34,7 +34,7 @@ use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::request::{Derivatives, Mode, Signature};
 
-pub use forward::shadow_global;
+pub use forward::{place_of, shadow_global};
 pub(crate) use state::State;
 
 /// Options of synthesis.
