@@ -7,8 +7,21 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const SOURCES: [&str; 15] = [
-    "plugin", "options", "host", "types", "constants", "inspect", "prepare", "inline", "facts", "bytes", "declare", "build",
-    "markers", "optimise", "diagnose",
+    "plugin",
+    "options",
+    "host",
+    "types",
+    "constants",
+    "inspect",
+    "prepare",
+    "inline",
+    "facts",
+    "bytes",
+    "declare",
+    "build",
+    "markers",
+    "optimise",
+    "diagnose",
 ];
 
 fn env(name: &str) -> Option<String> {

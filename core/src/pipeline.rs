@@ -28,6 +28,11 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     if calls.is_empty() {
         return false;
     }
+    if let Err(problem) = session.verify() {
+        let text = problem.message.lines().take(4).collect::<Vec<_>>().join("\n  ");
+        Report::new(codes::E0110, format!("the module is malformed: {text}")).show(session);
+        return false;
+    }
     session.external_writes = Some(external_writes);
     let mut engine = Engine::default();
     let mut exported: Vec<FuncId> = Vec::new();

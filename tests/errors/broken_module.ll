@@ -1,4 +1,4 @@
-; error[E????]: a module that does not verify: a value is used where its definition does not dominate
+; error[E0110]: a module that does not verify: a value is used where its definition does not dominate
 ; flags: -disable-verify
 
 declare double @__enzyme_autodiff(ptr, ...)

@@ -1,4 +1,4 @@
-; error[E????]: a module that does not verify: the function that holds the marker has a phi without an entry for one predecessor
+; error[E0110]: a module that does not verify: the function that holds the marker has a phi without an entry for one predecessor
 ; flags: -disable-verify
 
 declare double @__enzyme_autodiff(ptr, ...)

@@ -19,14 +19,6 @@ use crate::project::Project;
 const PLUGIN: &str = "LLVMEnzyme-22";
 const PLUGIN_LINKS: [&str; 3] = ["ClangEnzyme-22", "LLDEnzyme-22", "FlangEnzyme-22"];
 
-/// The calls of cargo that make what `build/` holds.
-pub fn invocations(project: &Project) -> [Invocation; 2] {
-    [
-        cargo(project, &["build", "--release", "--package", "enzyme-plugin"]),
-        cargo(project, &["build", "--release", "--package", "enzyme"]),
-    ]
-}
-
 /// The extension of a file that a host can load.
 fn library_extension() -> &'static str {
     if cfg!(target_os = "macos") { "dylib" } else { "so" }
@@ -35,23 +27,21 @@ fn library_extension() -> &'static str {
 /// Builds everything and fills `build/`.
 pub fn build(project: &Project) -> Result<()> {
     let llvm = llvm::find()?;
-    for invocation in invocations(project) {
-        invocation.run()?;
-    }
+    let library = artefact(project, "enzyme-plugin", "cdylib")?;
+    let command = artefact(project, "enzyme", "bin")?;
 
     let folder = project.root.join("build");
     let (library_folder, program_folder) = (folder.join("lib"), folder.join("bin"));
     fs::create_dir_all(&library_folder)?;
     fs::create_dir_all(&program_folder)?;
 
-    let library = artefact(project, "enzyme-plugin", "cdylib")?;
     let plugin = library_folder.join(format!("{PLUGIN}.{}", library_extension()));
     replace(&library, &plugin)?;
     check_unlinked(project, &llvm, &plugin)?;
     for name in PLUGIN_LINKS {
         link(&plugin, &library_folder.join(format!("{name}.{}", library_extension())))?;
     }
-    replace(&artefact(project, "enzyme", "bin")?, &program_folder.join("enzyme"))?;
+    replace(&command, &program_folder.join("enzyme"))?;
     copy_headers(project, &folder.join("include"))?;
 
     println!("{}", bold("build/"));
@@ -61,10 +51,12 @@ pub fn build(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// Asks cargo where the artefact of a package lies: what was just built is only looked up.
+/// Builds a package in release and says where its artefact lies.
 fn artefact(project: &Project, package: &str, kind: &str) -> Result<PathBuf> {
+    // Cargo's own words go to standard error as ever; only what it made is told as data.
     let messages =
-        cargo(project, &["build", "--release", "--package", package, "--message-format=json", "--quiet"]).output()?;
+        cargo(project, &["build", "--release", "--package", package, "--message-format=json-render-diagnostics"])
+            .output()?;
     for message in Message::parse_stream(messages.as_bytes()) {
         let Message::CompilerArtifact(artefact) = message? else { continue };
         let is_ours = project.packages().iter().any(|found| found.id == artefact.package_id && *found.name == package);

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use enzyme_ir::{BlockId, ConstId, FuncId, Func, FuncAttrs, InstId, Linkage, Op, TypeId, ValueDef, ValueId};
+use enzyme_ir::{BlockId, ConstId, Func, FuncAttrs, FuncId, InstId, Linkage, Op, TypeId, ValueDef, ValueId};
 
 use crate::ffi::{self, BlockRef, BuilderRef, FuncSpec, ParamInfo, Str, TypeRef, ValueRef};
 use crate::problem::Problem;

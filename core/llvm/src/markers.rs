@@ -76,9 +76,8 @@ impl Session {
         let mut raw: Vec<ffi::MarkerCallInfo> = Vec::new();
         for _ in 0..2 {
             // SAFETY: the host is alive; both arrays are as long as said.
-            let n = unsafe {
-                ffi::enz_marker_calls(self.host, parts.as_ptr(), parts.len(), raw.as_mut_ptr(), raw.len())
-            };
+            let n =
+                unsafe { ffi::enz_marker_calls(self.host, parts.as_ptr(), parts.len(), raw.as_mut_ptr(), raw.len()) };
             if n <= raw.len() {
                 raw.truncate(n);
                 break;
@@ -123,11 +122,8 @@ impl Session {
     /// Makes the call of a marker a call of the exported function `wrapper`, whose parameters and result must have
     /// exactly the types of the call's. What only the marker used (loads of annotations) goes.
     pub fn replace_marker(&mut self, call: &MarkerCall, wrapper: FuncId) -> Result<(), Problem> {
-        let problem = |message: &str| Problem {
-            message: message.to_owned(),
-            function: call.caller_name.clone(),
-            loc: call.loc,
-        };
+        let problem =
+            |message: &str| Problem { message: message.to_owned(), function: call.caller_name.clone(), loc: call.loc };
         let target = self.exported.function(wrapper).ok_or_else(|| problem("the wrapper was not exported"))?;
         let slot = self.found.get_mut(call.handle).and_then(|f| f.call.take());
         let Some(value) = slot else { return Err(problem("the marker call was replaced before")) };

@@ -29,16 +29,14 @@ impl OwnedModule {
     pub fn read(path: &Path) -> Result<OwnedModule, FileError> {
         let name = path.to_string_lossy();
         // SAFETY: the name is borrowed for the call; sink and context come from `collect`.
-        let (raw, message) =
-            collect(|sink, context| unsafe { ffi::enz_read_module(Str::of(&name), sink, context) });
+        let (raw, message) = collect(|sink, context| unsafe { ffi::enz_read_module(Str::of(&name), sink, context) });
         raw.map(|raw| OwnedModule { raw }).ok_or_else(|| FileError { path: path.to_owned(), message })
     }
 
     /// Reads and verifies a module from its text.
     pub fn parse(text: &str) -> Result<OwnedModule, FileError> {
         // SAFETY: the text is borrowed for the call; sink and context come from `collect`.
-        let (raw, message) =
-            collect(|sink, context| unsafe { ffi::enz_parse_module(Str::of(text), sink, context) });
+        let (raw, message) = collect(|sink, context| unsafe { ffi::enz_parse_module(Str::of(text), sink, context) });
         raw.map(|raw| OwnedModule { raw }).ok_or_else(|| FileError { path: PathBuf::from("<text>"), message })
     }
 
@@ -58,9 +56,8 @@ impl OwnedModule {
         // SAFETY: the module is ours and alive.
         let host = unsafe { ffi::enz_owned_host(self.raw) };
         // SAFETY: the host is alive; the name is borrowed for the call.
-        let (good, message) = collect(|sink, context| unsafe {
-            ffi::enz_write_module(host, Str::of(&name), bitcode, sink, context)
-        });
+        let (good, message) =
+            collect(|sink, context| unsafe { ffi::enz_write_module(host, Str::of(&name), bitcode, sink, context) });
         if good != 0 { Ok(()) } else { Err(FileError { path: path.to_owned(), message }) }
     }
 }

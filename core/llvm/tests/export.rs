@@ -14,7 +14,13 @@ fn with_empty_module(work: impl FnOnce(&mut Session)) {
 }
 
 /// Adds a function whose body `write` fills in.
-fn generate(session: &mut Session, name: &str, params: &[Type], ret: Type, write: impl FnOnce(&mut Builder<'_>)) -> FuncId {
+fn generate(
+    session: &mut Session,
+    name: &str,
+    params: &[Type],
+    ret: Type,
+    write: impl FnOnce(&mut Builder<'_>),
+) -> FuncId {
     let ret = session.ir.ctx.types.intern(ret);
     let params: Vec<_> = params.iter().map(|p| session.ir.ctx.types.intern(p.clone())).collect();
     let sig = session.ir.ctx.types.func(ret, params.clone());

@@ -14,7 +14,8 @@ const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 /// Prepares function `f` of a program at each level and hands it to `look`.
 fn each_level(name: &str, source: &str, look: impl Fn(&str, &Session, FuncId, &Facts)) {
     for level in LEVELS {
-        let mut module = compile(&format!("facts-{name}{level}"), source, &[level, "-fno-vectorize", "-fno-unroll-loops"]);
+        let mut module =
+            compile(&format!("facts-{name}{level}"), source, &[level, "-fno-vectorize", "-fno-unroll-loops"]);
         module.with_session(|session| {
             let f = session.find_function("f").unwrap();
             session.define_body(f, &PrepareOptions::default()).unwrap();
@@ -50,10 +51,8 @@ fn functions_that_are_to_stay_calls_stay() {
         session.define_body(f, &options).unwrap();
         let func = &session.ir.funcs[f];
         let calls = insts(func, |op| matches!(op, Op::Call(_)));
-        let names: Vec<&str> = calls
-            .iter()
-            .map(|c| session.ir.funcs[session.ir.direct_callee(func, *c).unwrap()].name.as_str())
-            .collect();
+        let names: Vec<&str> =
+            calls.iter().map(|c| session.ir.funcs[session.ir.direct_callee(func, *c).unwrap()].name.as_str()).collect();
         assert_eq!(names, ["keep_me", "rec"]);
         let callee = session.ir.find_func("rec").unwrap();
         assert!(session.ir.funcs[callee].is_declaration() && session.has_body(callee));

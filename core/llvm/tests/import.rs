@@ -60,8 +60,21 @@ fn modules_verify_and_print_and_run() {
 }
 
 const EACH: [&str; 15] = [
-    "k_sum", "k_branches", "k_switch", "k_inplace", "k_structs", "k_heap", "k_integers", "k_recursion", "k_goto",
-    "k_pointers", "k_long_double", "k_vla", "k_vectors", "k_complex", "k_atomics",
+    "k_sum",
+    "k_branches",
+    "k_switch",
+    "k_inplace",
+    "k_structs",
+    "k_heap",
+    "k_integers",
+    "k_recursion",
+    "k_goto",
+    "k_pointers",
+    "k_long_double",
+    "k_vla",
+    "k_vectors",
+    "k_complex",
+    "k_atomics",
 ];
 
 #[test]

@@ -45,7 +45,10 @@ fn check(level: &str, prepared: bool, options: &PrepareOptions) {
     let exe = path("program");
     let driver = program("driver.c");
     // No further optimisation that could fold a copy into its original: -O1 without inlining.
-    run(&clang(), &["-O1", "-fno-inline", "-ffp-contract=off", "-w", &both, driver.to_str().unwrap(), "-lm", "-o", &exe]);
+    run(
+        &clang(),
+        &["-O1", "-fno-inline", "-ffp-contract=off", "-w", &both, driver.to_str().unwrap(), "-lm", "-o", &exe],
+    );
     let original = run(&exe, &[]).stdout;
     let copied = run(&exe, &["copy"]).stdout;
     assert!(original.len() > 500);

@@ -101,7 +101,10 @@ pub(crate) fn import_body(
     facts: Option<&mut Facts>,
 ) -> Result<(), Vec<Problem>> {
     session.imported.consts.clear();
-    let asked = facts.is_some().then(|| facts::ask(session.host, value, session.external_writes)).unwrap_or_default();
+    let asked = match &facts {
+        Some(_) => facts::ask(session.host, value, session.external_writes),
+        None => facts::Asked::default(),
+    };
     let (mut func, mut map, problems) = read(session, f, value);
     if !problems.is_empty() {
         return Err(problems);
@@ -349,10 +352,7 @@ fn operation(session: &mut Session, map: &BodyMap, inst: ValueRef, info: &InstIn
         35 => Op::CatchRet(target(0)?),
         36 => {
             let handlers = blocks.len() - usize::from(info.cleanup != 0).min(blocks.len());
-            Op::CatchSwitch {
-                handlers: blocks[..handlers].to_vec(),
-                unwind: blocks.get(handlers).copied(),
-            }
+            Op::CatchSwitch { handlers: blocks[..handlers].to_vec(), unwind: blocks.get(handlers).copied() }
         }
         _ => return Err("an instruction that is not known".to_owned()),
     })
