@@ -112,6 +112,8 @@ pub struct Activity {
     pub shadowed: BTreeMap<ClassId, Reason>,
     /// Shadowed classes that are mixed.
     pub mixed: BTreeSet<ClassId>,
+    /// Pinned classes into which active data is stored: what callers must know.
+    pub dropped: BTreeSet<ClassId>,
     /// States of all classes before usefulness was considered; what callers must know.
     pub states: BTreeMap<ClassId, State>,
     /// The result is active.
@@ -160,7 +162,7 @@ impl Activities {
                 }
             }
             let changed = match self.table.get(&key) {
-                Some(old) => old.states != result.states || old.ret != result.ret,
+                Some(old) => old.states != result.states || old.ret != result.ret || old.dropped != result.dropped,
                 None => true,
             };
             self.table.insert(key.clone(), result);
@@ -463,11 +465,14 @@ impl<'a> Pass<'a> {
                 let Some(ctx) = self.callee_context(i, g, &args) else { return };
                 self.asked.insert((g, ctx.clone()));
                 let Some(info) = self.done.get(g, &ctx) else { return };
-                let (ret, states) = (info.ret, info.states.clone());
+                let (ret, states, dropped) = (info.ret, info.states.clone(), info.dropped.clone());
                 if ret {
                     self.vary(result, Reason::Call(i));
                 }
                 for (theirs, ours) in self.class_map(i, g) {
+                    if dropped.contains(&theirs) {
+                        self.store_into(ours, i, None);
+                    }
                     let after = states.get(&theirs).copied().unwrap_or_default();
                     if after.has_shadow() && self.state(ours) == State::Free {
                         self.shadow(ours, Reason::Call(i));
@@ -512,7 +517,8 @@ impl<'a> Pass<'a> {
             matches!(resolve(self.program.module, func, i), Callee::Defined(_))
                 && func.call_args(i).iter().any(|a| self.brings(*a))
         });
-        let mut out = Activity { states: self.states.clone(), ret: self.ret, ..Activity::default() };
+        let dropped = self.dropped.keys().copied().filter(|c| self.state(*c) == State::Pinned).collect();
+        let mut out = Activity { states: self.states.clone(), ret: self.ret, dropped, ..Activity::default() };
         for (class, state) in &self.states {
             let given = self.ctx.classes.get(class).is_some_and(|s| s.has_shadow());
             if state.has_shadow() && (given || useful.classes.contains(class)) {

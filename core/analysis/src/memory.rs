@@ -80,6 +80,12 @@ impl FuncMemory {
         (c.floats.len() == 1 && !c.pointers && !c.integers).then_some(first).flatten()
     }
 
+    /// Whether the class is known to be memory: something is in it, or is read or written there.
+    pub fn is_memory(&self, class: ClassId) -> bool {
+        let Class { deref: _, objects, floats, pointers, integers } = &self.classes[class];
+        !objects.is_empty() || !floats.is_empty() || *pointers || *integers
+    }
+
     /// The class and those reached through the pointers stored in it, each once.
     pub fn chain(&self, class: ClassId) -> Vec<ClassId> {
         let mut out = vec![class];

@@ -25,6 +25,8 @@ pub struct Unit {
     pub memory: FuncMemory,
     /// How each value carries floats.
     pub carry: SecondaryMap<ValueId, Carry>,
+    /// Values that are addresses for all that matters: pointers, and integers whose class is somebody's memory.
+    pub addresses: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
     pub outer_classes: BTreeSet<ClassId>,
 }
@@ -65,7 +67,12 @@ impl Units {
             let uses = Uses::new(func);
             let carry = carry::analyze(module, func, &facts, &memory, &uses);
             let outer_classes = outer_classes(&memory);
-            units.insert(f, Unit { facts, uses, memory, carry, outer_classes });
+            let mut addresses = SecondaryMap::new();
+            for v in func.values.keys() {
+                let pointer = module.ctx.types.contains_pointer(func.ty(v));
+                addresses[v] = pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
+            }
+            units.insert(f, Unit { facts, uses, memory, carry, addresses, outer_classes });
         }
         Units { units }
     }

@@ -164,6 +164,7 @@ typedef struct EnzFuncInfo {
   uint32_t num_params;
   uint32_t num_blocks;
   EnzScope scope;
+  EnzValue personality;
 } EnzFuncInfo;
 void enz_func_info(EnzHost host, EnzValue function, EnzFuncInfo *out);
 EnzValue enz_func_param(EnzValue function, uint32_t index);
@@ -315,6 +316,8 @@ void enz_builder_drop(EnzBuilder *builder);
 EnzValue enz_build(EnzBuilder *builder, EnzBlock block, const EnzInstInfo *info, const EnzValue *operands,
                    const EnzBlock *targets, const int32_t *indices, const EnzValue *cases, EnzValue origin,
                    EnzTextSink error, void *context);
+// Sets the routine that unwinds through the function's landing pads.
+uint8_t enz_set_personality(EnzValue function, EnzValue routine);
 uint8_t enz_phi_add(EnzValue phi, EnzValue value, EnzBlock block);
 EnzValue enz_global_make(EnzHost host, const EnzGlobalInfo *info);
 uint8_t enz_global_set_init(EnzValue global, EnzValue init);

@@ -102,8 +102,9 @@ public:
 
   const char *problem = nullptr;
 
+  // `origin` may be null.
   Instruction *copy(Instruction &origin);
-  Instruction *make();
+  Instruction *make(Instruction *origin);
   void setFlags(Instruction &inst);
 
 private:
@@ -119,7 +120,9 @@ private:
   Instruction *makeVector();
   Instruction *makeTerminator();
   Instruction *makePad();
-  Instruction *makeCall();
+  Instruction *makeCall(const CallBase *origin);
+  const char *takeBundles(const CallBase *origin, SmallVectorImpl<OperandBundleDef> &bundles) const;
+  void passArguments(CallBase &call, const CallBase *origin) const;
 
   const DataLayout &layout_;
   BasicBlock *block_;
@@ -373,47 +376,76 @@ Instruction *Maker::makePad() {
   }
 }
 
-Instruction *Maker::makeCall() {
+// Operands after the arguments belong to bundles, whose tags only the original knows.
+const char *Maker::takeBundles(const CallBase *origin, SmallVectorImpl<OperandBundleDef> &bundles) const {
+  size_t next = info_.num_args + 1;
+  for (unsigned i = 0; origin && i < origin->getNumOperandBundles(); ++i) {
+    const OperandBundleUse bundle = origin->getOperandBundleAt(i);
+    if (next + bundle.Inputs.size() > ops_.size())
+      break;
+    bundles.emplace_back(bundle.getTagName().str(),
+                         ArrayRef<Value *>(ops_.begin() + next, ops_.begin() + next + bundle.Inputs.size()));
+    next += bundle.Inputs.size();
+  }
+  return next == ops_.size() ? nullptr : "a call with operand bundles, which only a copy of the original can have";
+}
+
+// By-value and result memory are part of how a call passes its arguments: the original's attributes where the callee is
+// the same, else what the callee's declaration says.
+void Maker::passArguments(CallBase &call, const CallBase *origin) const {
+  call.setCallingConv(info_.conv);
+  if (origin && origin->getCalledOperand() == call.getCalledOperand() &&
+      origin->getFunctionType() == call.getFunctionType()) {
+    call.setAttributes(origin->getAttributes());
+    return;
+  }
+  auto *callee = dyn_cast<Function>(call.getCalledOperand());
+  if (!callee || callee->getFunctionType() != call.getFunctionType())
+    return;
+  LLVMContext &context = block_->getContext();
+  for (unsigned i = 0; i < callee->arg_size(); ++i) {
+    const AttributeSet of = callee->getAttributes().getParamAttrs(i);
+    AttrBuilder kept(context);
+    for (Attribute::AttrKind kind : {Attribute::ByVal, Attribute::StructRet, Attribute::InReg, Attribute::ZExt,
+                                     Attribute::SExt, Attribute::Alignment, Attribute::Nest, Attribute::InAlloca})
+      if (of.hasAttribute(kind) && !(kind == Attribute::Alignment && !of.hasAttribute(Attribute::ByVal)))
+        kept.addAttribute(of.getAttribute(kind));
+    call.setAttributes(call.getAttributes().addParamAttributes(context, i, kept));
+  }
+}
+
+Instruction *Maker::makeCall(const CallBase *origin) {
   auto *type = dyn_cast_or_null<FunctionType>(enz::un(info_.elem));
   const size_t n = info_.num_args;
   if (!type || ops_.empty() || !isPointer(0) || ops_.size() < n + 1)
     return fail("a call without callee");
-  if (ops_.size() > n + 1)
-    return fail("a call with operand bundles, which only a copy of the original can have");
+  SmallVector<OperandBundleDef, 1> bundles;
+  if (const char *why = takeBundles(origin, bundles))
+    return fail(why);
   if (n < type->getNumParams() || (n > type->getNumParams() && !type->isVarArg()))
     return fail("a call with the wrong number of arguments");
   for (size_t i = 0; i < type->getNumParams(); ++i)
     if (ops_[i + 1]->getType() != type->getParamType(static_cast<unsigned>(i)))
       return fail("a call with an argument of the wrong type");
-  const ArrayRef<Value *> args(ops_.begin() + 1, ops_.end());
+  const ArrayRef<Value *> args(ops_.begin() + 1, ops_.begin() + 1 + n);
   CallBase *call = nullptr;
   if (info_.op == ENZ_OP_INVOKE) {
     if (targets_.size() != 2)
       return fail("an invoke without its two targets");
-    call = InvokeInst::Create(type, ops_[0], targets_[0], targets_[1], args, "", block_);
+    call = InvokeInst::Create(type, ops_[0], targets_[0], targets_[1], args, bundles, "", block_);
   } else if (info_.op == ENZ_OP_CALL_BR) {
-    return fail("asm goto cannot be generated");
+    if (targets_.empty())
+      return fail("an asm goto without targets");
+    call = CallBrInst::Create(type, ops_[0], targets_[0], ArrayRef<BasicBlock *>(targets_).drop_front(), args, bundles,
+                              "", block_);
   } else {
-    call = CallInst::Create(type, ops_[0], args, "", block_);
+    call = CallInst::Create(type, ops_[0], args, bundles, "", block_);
   }
-  call->setCallingConv(info_.conv);
-  // By-value and result memory are part of how a call passes its arguments.
-  if (auto *callee = dyn_cast<Function>(ops_[0]); callee && callee->getFunctionType() == type) {
-    LLVMContext &context = block_->getContext();
-    for (unsigned i = 0; i < callee->arg_size(); ++i) {
-      const AttributeSet of = callee->getAttributes().getParamAttrs(i);
-      AttrBuilder kept(context);
-      for (Attribute::AttrKind kind : {Attribute::ByVal, Attribute::StructRet, Attribute::InReg, Attribute::ZExt,
-                                       Attribute::SExt, Attribute::Alignment, Attribute::Nest, Attribute::InAlloca})
-        if (of.hasAttribute(kind) && !(kind == Attribute::Alignment && !of.hasAttribute(Attribute::ByVal)))
-          kept.addAttribute(of.getAttribute(kind));
-      call->setAttributes(call->getAttributes().addParamAttributes(context, i, kept));
-    }
-  }
+  passArguments(*call, origin);
   return call;
 }
 
-Instruction *Maker::make() {
+Instruction *Maker::make(Instruction *origin) {
   switch (info_.op) {
   case ENZ_OP_FNEG:
   case ENZ_OP_BINARY:
@@ -449,7 +481,7 @@ Instruction *Maker::make() {
   case ENZ_OP_CALL:
   case ENZ_OP_INVOKE:
   case ENZ_OP_CALL_BR:
-    return makeCall();
+    return makeCall(dyn_cast_or_null<CallBase>(origin));
   default:
     return makeTerminator();
   }
@@ -552,7 +584,7 @@ EnzValue enz_build(EnzBuilder *builder, EnzBlock raw, const EnzInstInfo *info, c
   auto *original = enz::as<Instruction>(origin);
   Instruction *made = original ? maker.copy(*original) : nullptr;
   if (!made)
-    made = maker.make();
+    made = maker.make(original);
   if (made && made->getType() != enz::un(info->type)) {
     made->eraseFromParent();
     made = nullptr;

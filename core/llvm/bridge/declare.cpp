@@ -131,6 +131,15 @@ EnzValue enz_global_make(EnzHost host, const EnzGlobalInfo *info) {
   return enz::in(static_cast<Value *>(made));
 }
 
+uint8_t enz_set_personality(EnzValue raw, EnzValue routine) {
+  auto *function = enz::as<Function>(raw);
+  auto *constant = enz::as<Constant>(routine);
+  if (!function || !constant || !constant->getType()->isPointerTy())
+    return 0;
+  function->setPersonalityFn(constant);
+  return 1;
+}
+
 uint8_t enz_global_set_init(EnzValue raw, EnzValue init) {
   auto *global = enz::as<GlobalVariable>(raw);
   auto *content = enz::as<Constant>(init);

@@ -48,6 +48,8 @@ void enz_func_info(EnzHost host, EnzValue raw, EnzFuncInfo *out) {
   out->num_params = static_cast<uint32_t>(function->arg_size());
   out->num_blocks = static_cast<uint32_t>(function->size());
   out->scope = reinterpret_cast<EnzScope>(function->getSubprogram());
+  if (function->hasPersonalityFn())
+    out->personality = enz::in(static_cast<Value *>(function->getPersonalityFn()));
   const MemoryEffects effects = function->getMemoryEffects();
   auto flag = [out](bool on, EnzFunc bit) { out->flags |= on ? bit : 0u; };
   flag(effects.onlyWritesMemory(), ENZ_FUNC_NO_READ);

@@ -185,6 +185,13 @@ fn write(session: &mut Session, target: &mut Target<'_>) -> Result<(), Failure> 
             target.values.insert(*param, value);
         }
     }
+    if let Some(routine) = func.personality {
+        let routine = constants::export_const(session, routine).map_err(|p| (p.message, None))?;
+        // SAFETY: function and constant belong to the module; the bridge checks the type.
+        if unsafe { ffi::enz_set_personality(target.value, routine) } == 0 {
+            return Err(("the personality routine is not an address".to_owned(), None));
+        }
+    }
     for block in func.layout.iter().filter(|b| reached.contains(b)) {
         let name = func.blocks[*block].name.as_deref().unwrap_or("");
         // SAFETY: the function is ours; the name is borrowed for the call.

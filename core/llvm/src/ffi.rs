@@ -138,6 +138,7 @@ pub struct FuncInfo {
     pub num_params: u32,
     pub num_blocks: u32,
     pub scope: Option<ScopeRef>,
+    pub personality: Option<ValueRef>,
 }
 
 #[repr(C)]
@@ -365,6 +366,7 @@ unsafe extern "C" {
         error: TextSink,
         context: *mut c_void,
     ) -> Option<ValueRef>;
+    pub fn enz_set_personality(function: ValueRef, routine: ValueRef) -> u8;
     pub fn enz_phi_add(phi: ValueRef, value: ValueRef, block: BlockRef) -> u8;
     pub fn enz_global_make(host: HostRef, info: *const GlobalInfo) -> Option<ValueRef>;
     pub fn enz_global_set_init(global: ValueRef, init: ValueRef) -> u8;

@@ -132,6 +132,9 @@ fn read(session: &mut Session, f: FuncId, value: ValueRef) -> (Func, BodyMap, Ve
     func.param_attrs = declared.param_attrs.clone();
     func.conv = declared.conv;
     func.loc = declared.loc;
+    if let Some(routine) = super::func_info(session.host, value).personality {
+        func.personality = Some(import_const(session, routine));
+    }
     let mut map = BodyMap { values: HashMap::new(), insts: HashMap::new(), blocks: HashMap::new() };
     for (i, param) in func.params.iter().enumerate() {
         // SAFETY: the function belongs to the module; the bridge checks the index.
