@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use enzyme_analysis::Units;
 use enzyme_analysis::program::callees;
-use enzyme_diff::{Engine, ParamActivity, Request};
+use enzyme_diff::{Engine, Log, ParamActivity, Request};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
@@ -34,7 +34,13 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
         return false;
     }
     session.external_writes = Some(external_writes);
-    let mut engine = Engine::default();
+    let log = Log {
+        wants_types: options.print_type,
+        wants_activity: options.print_activity,
+        wants_plans: options.print_plan,
+        text: String::new(),
+    };
+    let mut engine = Engine::new(log);
     let mut exported: Vec<FuncId> = Vec::new();
     let mut changed = false;
     for (n, call) in calls.iter().enumerate() {
@@ -52,11 +58,8 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
             }
         }
     }
-    if options.print_plan {
-        for (name, plan) in &engine.plans {
-            eprintln!("plan of {name}\n{plan}");
-        }
-    }
+    // As compilers' other dumps, these go to standard error.
+    eprint!("{}", engine.log.text);
     if changed {
         session.optimise(&exported, level);
     }

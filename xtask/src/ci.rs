@@ -170,7 +170,7 @@ fn formatted(project: &Project) -> Result<Outcome> {
 }
 
 fn clippy(project: &Project) -> Result<Outcome> {
-    plain(cargo(project, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).run().map(|()| true))
+    plain(cargo(project, &["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"]).run().map(|()| true))
 }
 
 fn docs(project: &Project) -> Result<Outcome> {

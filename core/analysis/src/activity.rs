@@ -172,6 +172,11 @@ impl Activities {
         }
     }
 
+    /// All results, in order.
+    pub fn all(&self) -> impl Iterator<Item = (FuncId, &Activity)> + '_ {
+        self.table.iter().map(|((f, _), a)| (*f, a))
+    }
+
     /// The result for `f` in `ctx`, if it was solved.
     pub fn get(&self, f: FuncId, ctx: &Context) -> Option<&Activity> {
         self.table.get(&(f, ctx.clone()))

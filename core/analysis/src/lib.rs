@@ -9,6 +9,7 @@ pub mod activity;
 pub mod callee;
 pub mod carry;
 pub mod memory;
+pub mod print;
 pub mod program;
 pub mod useful;
 pub mod uses;

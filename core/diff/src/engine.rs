@@ -63,8 +63,21 @@ pub struct Engine {
     pub written: Vec<FuncId>,
     /// Shadows of global variables.
     pub globals: ShadowGlobals,
-    /// Plans of reverse derivatives, by name of the derivative, for printing.
-    pub plans: Vec<(String, String)>,
+    /// What was decided, as text.
+    pub log: Log,
+}
+
+/// Results of the analyses and plans as text, where they are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// Keep the results of type analysis.
+    pub wants_types: bool,
+    /// Keep the results of activity analysis.
+    pub wants_activity: bool,
+    /// Keep the plans.
+    pub wants_plans: bool,
+    /// What was kept, in order.
+    pub text: String,
 }
 
 struct Library<'a> {
@@ -132,6 +145,11 @@ pub fn context_of(module: &Module, units: &Units, request: &Request) -> Result<C
 }
 
 impl Engine {
+    /// An engine that has made nothing yet.
+    pub fn new(log: Log) -> Engine {
+        Engine { log, ..Engine::default() }
+    }
+
     /// Makes the derivative that `request` asks for, and all that it calls.
     pub fn differentiate(
         &mut self,
@@ -144,6 +162,7 @@ impl Engine {
         let context = context_of(module, &units, request).map_err(|r| vec![r])?;
         let mut activities = Activities::default();
         activities.solve(&Program { module, units: &units }, request.func, context.clone());
+        self.report(module, &units, &activities);
         let refused = conflicts(&activities, request.func, &context);
         if !refused.is_empty() {
             return Err(refused);
@@ -176,6 +195,20 @@ impl Engine {
         }
     }
 
+    fn report(&mut self, module: &Module, units: &Units, activities: &Activities) {
+        let program = Program { module, units };
+        if self.log.wants_types {
+            for f in units.functions() {
+                self.log.text.push_str(&enzyme_analysis::print::types(&program, f));
+            }
+        }
+        if self.log.wants_activity {
+            for (f, activity) in activities.all() {
+                self.log.text.push_str(&enzyme_analysis::print::activity(&program, f, activity));
+            }
+        }
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the state of one loop, split for the borrow checker")]
     fn write(
         &mut self,
@@ -204,7 +237,9 @@ impl Engine {
             crate::tangent::synthesise(module, id, s, sig, &mut library, &mut self.globals, options)?
         } else {
             let plan = Plan::new(module, &s)?;
-            self.plans.push((module.funcs[id].name.clone(), plan.to_string()));
+            if self.log.wants_plans {
+                self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
+            }
             crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, &mut self.globals, options)?
         };
         module.funcs[id] = written;

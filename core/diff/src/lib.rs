@@ -20,7 +20,7 @@ pub mod runtime;
 pub mod shape;
 pub mod tangent;
 
-pub use engine::{Derivative, Engine, ParamActivity, Refused, Request};
+pub use engine::{Derivative, Engine, Log, ParamActivity, Refused, Request};
 pub use keys::Subject;
 pub use plan::Plan;
 pub use refusal::{Refusal, RefusalKind};

@@ -178,6 +178,7 @@ size_t enz_func_blocks(EnzValue function, EnzBlock *out, size_t capacity);
 size_t enz_block_insts(EnzBlock block, EnzValue *out, size_t capacity);
 EnzStr enz_block_name(EnzBlock block);
 EnzStr enz_value_name(EnzValue value);
+void enz_value_set_name(EnzValue value, EnzStr name);
 
 typedef struct EnzGlobalInfo {
   EnzStr name;

@@ -86,6 +86,11 @@ constexpr AtomicRMWInst::BinOp kRmw[] = {
     AtomicRMWInst::USubSat,
 };
 
+// Attributes of a direct call hold for its callee; those of an indirect one for whatever is called there.
+bool sameCallee(const CallBase &origin, const Value *callee) {
+  return origin.getCalledOperand() == callee || !isa<Constant, InlineAsm>(origin.getCalledOperand());
+}
+
 // Makes one instruction at the end of a block, or says why it cannot be.
 class Maker {
 public:
@@ -394,8 +399,7 @@ const char *Maker::takeBundles(const CallBase *origin, SmallVectorImpl<OperandBu
 // the same, else what the callee's declaration says.
 void Maker::passArguments(CallBase &call, const CallBase *origin) const {
   call.setCallingConv(info_.conv);
-  if (origin && origin->getCalledOperand() == call.getCalledOperand() &&
-      origin->getFunctionType() == call.getFunctionType()) {
+  if (origin && sameCallee(*origin, call.getCalledOperand()) && origin->getFunctionType() == call.getFunctionType()) {
     call.setAttributes(origin->getAttributes());
     return;
   }
@@ -506,10 +510,11 @@ Instruction *Maker::copy(Instruction &origin) {
   if (!std::equal(path.begin(), path.end(), indices_.begin()))
     return nullptr;
   auto *was_call = dyn_cast<CallBase>(&origin);
-  if (was_call && was_call->getCalledOperand() != ops_[0])
+  if (was_call && !sameCallee(*was_call, ops_[0]))
     return nullptr;
   Instruction *made = origin.clone();
   if (auto *call = dyn_cast<CallBase>(made)) {
+    call->setCalledOperand(ops_[0]);
     for (unsigned i = 0; i < call->arg_size(); ++i)
       call->setArgOperand(i, ops_[i + 1]);
     size_t next = 1 + call->arg_size();

@@ -114,6 +114,7 @@ size_t enz_block_insts(EnzBlock block, EnzValue *out, size_t capacity) {
 
 EnzStr enz_block_name(EnzBlock block) { return enz::text(enz::un(block)->getName()); }
 EnzStr enz_value_name(EnzValue value) { return enz::text(enz::un(value)->getName()); }
+void enz_value_set_name(EnzValue value, EnzStr name) { enz::un(value)->setName(enz::text(name)); }
 
 void enz_global_info(EnzValue raw, EnzGlobalInfo *out) {
   *out = EnzGlobalInfo{};

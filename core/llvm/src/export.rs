@@ -183,6 +183,10 @@ fn write(session: &mut Session, target: &mut Target<'_>) -> Result<(), Failure> 
         // SAFETY: the bridge checks the index.
         if let Some(value) = unsafe { ffi::enz_func_param(target.value, i as u32) } {
             target.values.insert(*param, value);
+            if let Some(name) = func.value_names.get(param) {
+                // SAFETY: the parameter belongs to the function made for this; the name is borrowed for the call.
+                unsafe { ffi::enz_value_set_name(value, Str::of(name)) };
+            }
         }
     }
     if let Some(routine) = func.personality {

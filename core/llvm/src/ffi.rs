@@ -334,6 +334,7 @@ unsafe extern "C" {
     pub fn enz_block_insts(block: BlockRef, out: *mut ValueRef, capacity: usize) -> usize;
     pub fn enz_block_name(block: BlockRef) -> Str;
     pub fn enz_value_name(value: ValueRef) -> Str;
+    pub fn enz_value_set_name(value: ValueRef, name: Str);
     pub fn enz_global_info(global: ValueRef, out: *mut GlobalInfo);
     pub fn enz_inst_info(inst: ValueRef, out: *mut InstInfo);
     pub fn enz_inst_operands(inst: ValueRef, out: *mut ValueRef);

@@ -1,0 +1,115 @@
+//! Results of the analyses as text, with their reasons: `-enzyme-print-type`, `-enzyme-print-activity`.
+
+use std::fmt::Write as _;
+
+use enzyme_ir::text::{print_inst, print_value};
+use enzyme_ir::{Func, FuncId, InstId, ValueDef, ValueId};
+
+use crate::activity::{Activity, Reason, State};
+use crate::carry::Carry;
+use crate::memory::{Class, ClassId, Object};
+use crate::program::Program;
+
+fn named_values(func: &Func) -> impl Iterator<Item = ValueId> + '_ {
+    func.values.keys().filter(|v| !matches!(func.values[*v].def, ValueDef::Const(_)))
+}
+
+fn place(program: &Program<'_>, func: &Func, i: InstId) -> String {
+    match func.insts[i].loc {
+        Some(l) => format!(" at {}", program.module.describe_loc(l)),
+        None => String::new(),
+    }
+}
+
+fn object(program: &Program<'_>, o: &Object) -> String {
+    let func = |f: &FuncId| &program.module.funcs[*f];
+    match o {
+        Object::Param(f, n) => format!("parameter {n} of @{}", func(f).name),
+        Object::Stack(f, i) | Object::Heap(f, i) | Object::Unknown(f, i) => {
+            let kind = match o {
+                Object::Stack(..) => "stack",
+                Object::Heap(..) => "heap",
+                _ => "unknown",
+            };
+            let value = func(f).insts[*i].result;
+            let value = value.map(|v| print_value(program.module, func(f), v)).unwrap_or_default();
+            format!("{kind} {value} of @{}", func(f).name)
+        }
+        Object::Global(g) => format!("@{}", program.module.globals[*g].name),
+        Object::Code(f) => format!("code of @{}", func(f).name),
+    }
+}
+
+fn class_line(program: &Program<'_>, id: ClassId, class: &Class) -> String {
+    let Class { deref, objects, floats, pointers, integers } = class;
+    let mut holds: Vec<String> = floats.iter().map(|k| k.name().to_owned()).collect();
+    if *pointers {
+        holds.push("pointers".to_owned());
+    }
+    if *integers {
+        holds.push("integers".to_owned());
+    }
+    let to = deref.map(|d| format!(" -> {d}")).unwrap_or_default();
+    let objects: Vec<String> = objects.iter().map(|o| object(program, o)).collect();
+    format!("{id}{to} holds {{{}}}: {}", holds.join(", "), objects.join("; "))
+}
+
+/// Memory classes of `f`, the class of each address, and how each value carries floats.
+pub fn types(program: &Program<'_>, f: FuncId) -> String {
+    let Some(unit) = program.unit(f) else { return String::new() };
+    let func = program.func(f);
+    let mut out = format!("types of @{}\n", func.name);
+    for (id, class) in unit.memory.classes.iter() {
+        let _ = writeln!(out, "  {}", class_line(program, id, class));
+    }
+    for v in named_values(func) {
+        let carry = match unit.carry[v] {
+            Carry::None => String::new(),
+            Carry::Native => "float".to_owned(),
+            Carry::Bits(kind, n) => format!("integer with the bits of {n} x {}", kind.name()),
+            Carry::Unknown => "integer of unknown bytes".to_owned(),
+            Carry::Mixed => "integer with pieces of floats".to_owned(),
+        };
+        let class = unit.memory.class_of[v].map(|c| format!("address in {c}")).unwrap_or_default();
+        let facts: Vec<String> = [carry, class].into_iter().filter(|s| !s.is_empty()).collect();
+        if !facts.is_empty() {
+            let _ = writeln!(out, "  {}: {}", print_value(program.module, func, v), facts.join(", "));
+        }
+    }
+    out
+}
+
+/// Active values and shadowed memory of `f` in one context, each with its reason.
+pub fn activity(program: &Program<'_>, f: FuncId, activity: &Activity) -> String {
+    let func = program.func(f);
+    let value = |v: ValueId| print_value(program.module, func, v);
+    let because = |reason: &Reason| match reason {
+        Reason::Given => "stated by the caller".to_owned(),
+        Reason::Operand(i, v) => format!("operand {}{}", value(*v), place(program, func, *i)),
+        Reason::Read(i, c) => format!("read from {c}{}", place(program, func, *i)),
+        Reason::Stored(i, Some(v)) => format!("{} is stored in it{}", value(*v), place(program, func, *i)),
+        Reason::Stored(i, None) => format!("active data is copied into it{}", place(program, func, *i)),
+        Reason::Call(i) => format!("call{}", place(program, func, *i)),
+        Reason::PointsTo(c) => format!("it holds pointers to {c}"),
+    };
+    let mut out = format!("activity of @{}\n", func.name);
+    for (class, reason) in &activity.shadowed {
+        let mixed = if activity.mixed.contains(class) { ", tested at run time" } else { "" };
+        let _ = writeln!(out, "  {class} shadowed{mixed}: {}", because(reason));
+    }
+    for (class, state) in &activity.states {
+        if *state == State::Pinned {
+            let _ = writeln!(out, "  {class} constant");
+        }
+    }
+    for v in named_values(func) {
+        if let Some(reason) = &activity.active[v] {
+            let what = match func.values[v].def {
+                ValueDef::Inst(i) => print_inst(program.module, func, i).trim().to_owned(),
+                ValueDef::Param(_) | ValueDef::Const(_) => value(v),
+            };
+            let _ = writeln!(out, "  active  {what}\n          because: {}", because(reason));
+        }
+    }
+    out
+}
