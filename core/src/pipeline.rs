@@ -160,7 +160,7 @@ fn differentiate(
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let request = Request { func, mode, params };
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
-    let synthesis = enzyme_diff::Options { fast };
+    let synthesis = enzyme_diff::Options { fast, strong_zero: options.strong_zero };
     let derivative = match engine.differentiate(&mut session.ir, &facts, &request, synthesis) {
         Ok(d) => d,
         Err(refused) => {

@@ -93,7 +93,7 @@ const STEPS: [Step; 9] = [
         name: "docs",
         about: "the documentation builds without a warning",
         needs: None,
-        repair: "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --workspace",
+        repair: "`cargo xtask ci --only docs` repeats it",
         run: docs,
     },
 ];
@@ -170,11 +170,18 @@ fn formatted(project: &Project) -> Result<Outcome> {
 }
 
 fn clippy(project: &Project) -> Result<Outcome> {
-    plain(cargo(project, &["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"]).run().map(|()| true))
+    plain(
+        cargo(project, &["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"])
+            .run()
+            .map(|()| true),
+    )
 }
 
+/// Links to private items are for readers of the source, who have them.
+const RUSTDOC: &str = "-D warnings -A rustdoc::private_intra_doc_links";
+
 fn docs(project: &Project) -> Result<Outcome> {
-    let invocation = cargo(project, &["doc", "--no-deps", "--workspace"]).environment("RUSTDOCFLAGS", "-D warnings");
+    let invocation = cargo(project, &["doc", "--no-deps", "--workspace", "--keep-going"]).environment("RUSTDOCFLAGS", RUSTDOC);
     plain(invocation.run().map(|()| true))
 }
 

@@ -1,6 +1,6 @@
 //! What the bytes of a bulk copy or fill are: the derivative adds floats, repeats pointers, leaves the rest.
 //!
-//! Evidence in order: what metadata states for the very instruction; that the memory holds one float format throughout,
+//! Evidence in order: what metadata states for the very instruction, if it leaves no gap that could hold a float; that the memory holds one float format throughout,
 //! or none; the declared type of a stack slot or parameter that is copied whole. Without evidence the copy is refused
 //! where the memory has a shadow.
 
@@ -26,10 +26,6 @@ pub enum Bytes {
 
 /// What a copy of `i` between memory reached by `pointers` moves.
 pub fn classify(module: &Module, s: &Subject<'_>, i: InstId, pointers: &[ValueId]) -> Result<Bytes, Refusal> {
-    if let Some(runs) = s.unit.facts.access_types.get(&i).filter(|r| !r.is_empty()) {
-        let period = runs.last().map_or(0, |r| r.offset + r.size);
-        return Ok(Bytes::Runs(runs.clone(), period));
-    }
     let classes: Vec<ClassId> = pointers.iter().filter_map(|p| s.unit.memory.class_of[*p]).collect();
     let (mut floats, mut has_pointers, mut integers) = (std::collections::BTreeSet::new(), false, false);
     for c in &classes {
@@ -37,6 +33,10 @@ pub fn classify(module: &Module, s: &Subject<'_>, i: InstId, pointers: &[ValueId
         floats.extend(class.floats.iter().copied());
         has_pointers |= class.pointers;
         integers |= class.integers;
+    }
+    if let Some(runs) = s.unit.facts.access_types.get(&i).filter(|r| names_every_float(module, s, i, r, &floats)) {
+        let period = runs.last().map_or(0, |r| r.offset + r.size);
+        return Ok(Bytes::Runs(runs.clone(), period));
     }
     let only = floats.first().copied();
     match (only, floats.len(), has_pointers || integers) {
@@ -53,6 +53,28 @@ pub fn classify(module: &Module, s: &Subject<'_>, i: InstId, pointers: &[ValueId
         }
     }
     Err(Refusal::new(RefusalKind::UnknownType("the bytes copied here")).at(i))
+}
+
+/// Whether `runs` leave no gap in which a float could hide: compilers describe arrays inside of structures as
+/// characters, which the importer leaves out. Without a float seen in the memory the smallest one counts.
+fn names_every_float(
+    module: &Module,
+    s: &Subject<'_>,
+    i: InstId,
+    runs: &[ByteRun],
+    floats: &std::collections::BTreeSet<FloatKind>,
+) -> bool {
+    let smallest = floats.iter().map(|k| u64::from(k.bits() / 8)).min().unwrap_or(2);
+    let length = s.func.call_args(i).get(2).and_then(|n| s.func.as_const(*n)).and_then(|c| module.ctx.consts.as_u64(c));
+    let Some(length) = length else { return false };
+    let mut at = 0;
+    for r in runs {
+        if r.offset < at || r.offset - at >= smallest {
+            return false;
+        }
+        at = r.offset + r.size;
+    }
+    !runs.is_empty() && at <= length && length - at < smallest
 }
 
 fn reaches_caller(s: &Subject<'_>, classes: &[ClassId]) -> bool {

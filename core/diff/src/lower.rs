@@ -18,6 +18,18 @@ pub struct Operands<'a> {
     pub ty: TypeId,
 }
 
+/// `factor * expr`, or zero where `factor` is zero, whatever the expression is.
+pub fn strong_product(e: &mut Emit<'_>, factor: ValueId, expr: &Expr, over: &Operands<'_>) -> ValueId {
+    let term = product(e, factor, expr, over);
+    if expr.as_const().is_some() {
+        return term;
+    }
+    let zero = e.b().float(over.ty, 0.0);
+    let none = e.neutral(over.ty);
+    let vanishes = e.b().fcmp(FloatPred::Oeq, factor, zero);
+    e.choose(vanishes, none, term)
+}
+
 /// `factor * expr`.
 pub fn product(e: &mut Emit<'_>, factor: ValueId, expr: &Expr, over: &Operands<'_>) -> ValueId {
     if let Some(c) = expr.as_const() {

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | forward | each primal parameter, its tangent or shadow after it | primal result, tangent of the result |
 //! | combined | each primal parameter, its shadow after it; seed | adjoint of each active scalar parameter |
-//! | augmented | each primal parameter, its shadow after it | tape, primal result, shadow of the result |
+//! | augmented | each primal parameter, its shadow after it; list of deferred frees | tape, primal result, shadow of the result |
 //! | gradient | as combined; tape | as combined |
 //!
 //! Parts that do not exist are left out; an empty structure is `void`.
@@ -67,6 +67,8 @@ pub struct Signature {
     pub seed: Option<usize>,
     /// Position of the tape parameter.
     pub tape: Option<usize>,
+    /// Position of the address of the list of memory to free at the end of the outermost derivative.
+    pub deferred: Option<usize>,
     /// Field of the returned structure with the adjoint of each primal parameter.
     pub adjoints: Vec<Option<u32>>,
     /// Field with the tape.
@@ -98,6 +100,7 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
         shadow: Vec::new(),
         seed: None,
         tape: None,
+        deferred: None,
         adjoints: Vec::new(),
         tape_field: None,
         result_field: None,
@@ -137,6 +140,8 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
             }
         }
         Mode::Augmented => {
+            sig.deferred = Some(sig.params.len());
+            sig.params.push(ptr);
             sig.tape_field = Some(fields.len() as u32);
             fields.push(ptr);
             if has_ret {

@@ -14,7 +14,7 @@ use enzyme_rules::{Operand, Place, Rule};
 
 use crate::emit::Emit;
 use crate::keys::{Subject, is_own_shadow};
-use crate::lower::{Operands, product};
+use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
@@ -394,7 +394,10 @@ impl Tangent<'_, '_> {
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
                 let x = self.shadow(args[n])?;
-                let term = product(&mut self.e, x, expr, &over);
+                let term = match self.options.strong_zero {
+                    true => strong_product(&mut self.e, x, expr, &over),
+                    false => product(&mut self.e, x, expr, &over),
+                };
                 tangent = Some(match tangent {
                     Some(t) => self.e.sum(t, term),
                     None => term,

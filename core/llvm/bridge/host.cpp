@@ -176,6 +176,12 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
       host->functions->clear(*function, function->getName());
     value->eraseFromParent();
   }
+  // Annotation globals are only names; what still looks at one (a sanitizer's check of its load) needs it to exist.
+  for (GlobalVariable &global : host->module->globals())
+    if (global.isDeclaration() && global.getName().starts_with("enzyme_") && global.getValueType()->isIntegerTy()) {
+      global.setInitializer(Constant::getNullValue(global.getValueType()));
+      global.setLinkage(GlobalValue::WeakAnyLinkage);
+    }
 }
 
 size_t enz_struct_sizes(size_t *out, size_t capacity) {

@@ -1,7 +1,7 @@
 //! Declarations of the bridge, in the order of `bridge/bridge.h`.
 //!
 //! Handles are non-null pointers to LLVM's objects, copied freely; a session keeps them within the life of its module.
-//! Every enumeration crosses as a plain integer, converted by [`crate::import`] and [`crate::export`] with a check, since
+//! Every enumeration crosses as a plain integer, converted by `import` and `export` with a check, since
 //! an unknown value in a Rust enumeration would be undefined behaviour. Structures match those of the header field by
 //! field; a test compares their sizes.
 

@@ -11,7 +11,7 @@
 //! [`Session::ir`]. The caller adds functions there (`session.ir.funcs.push(func)`) and exports them:
 //!
 //! ```text
-//! fn handler(session: &mut Session, options: &Options, phase: Phase) -> bool {      // set by pass::set_handler
+//! fn handler(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {  // set by pass::set_handler
 //!     for call in session.find_marker_calls(&["__enzyme_autodiff"]) {               // Vec<MarkerCall>, in order
 //!         let MarkerValue::Function(f) = call.args[0].value else { ... };           // declared in session.ir
 //!         session.define_body(f, &PrepareOptions::default())?;                      // prepared clone -> session.ir.funcs[f]
@@ -21,7 +21,7 @@
 //!         session.export(&[derivative, wrapper])?;                                  // declares all, then defines all
 //!         session.replace_marker(&call, wrapper)?;                                  // the call now calls the wrapper
 //!     }
-//!     session.optimise(&generated, Level::from(options));                           // then inlines the wrappers
+//!     session.optimise(&generated, level);                                          // then inlines the wrappers
 //!     session.finish(&["__enzyme_autodiff"]);                                       // clones and unused markers go
 //! }
 //! ```

@@ -88,11 +88,8 @@ options! {
     print_activity: bool = false, "enzyme-print-activity", "Print the results of activity analysis";
     print_plan: bool = false, "enzyme-print-plan", "Print what is recomputed and what is cached, and what it costs";
     print: bool = false, "enzyme-print", "Print functions before and after differentiation";
-    print_perf: bool = false, "enzyme-print-perf", "Report decisions that cost time or memory";
     fast_math: bool = false, "enzyme-fast-math", "Allow fast-math on the arithmetic of derivatives";
     inline_count: i64 = 20000, "enzyme-inline-count", "Instructions that may be inlined into a function before it is differentiated (0: never)";
-    max_tape: i64 = 0, "enzyme-max-tape", "Bytes that the tape of one derivative may take (0: no limit)";
-    runtime_activity: bool = false, "enzyme-runtime-activity", "Decide at run time whether pointers are active, where that is unknown";
     strong_zero: bool = false, "enzyme-strong-zero", "A zero adjoint stays zero through infinite partial derivatives";
 }
 

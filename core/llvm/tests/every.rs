@@ -68,7 +68,8 @@ fn constants_and_types_can_be_written_into_a_module_that_has_none_of_them() {
         session.import_module().unwrap();
         (session.ir.clone(), session.print_llvm_module())
     });
-    let header = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
+    let header =
+        "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
     let mut module = OwnedModule::parse(header).unwrap();
     module.with_session(|session| {
         session.ir = ir;

@@ -8,7 +8,7 @@ use smallvec::smallvec;
 
 use super::Reverse;
 use crate::copies::{Bytes, classify};
-use crate::lower::{Operands, product};
+use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 
@@ -347,7 +347,10 @@ impl Reverse<'_, '_> {
             let Some(seed) = seed else { continue };
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
-                let term = product(&mut self.e, seed, expr, &over);
+                let term = match self.options.strong_zero {
+                    true => strong_product(&mut self.e, seed, expr, &over),
+                    false => product(&mut self.e, seed, expr, &over),
+                };
                 sums[n] = Some(match sums[n] {
                     Some(s) => self.e.sum(s, term),
                     None => term,

@@ -67,6 +67,9 @@ impl Reverse<'_, '_> {
                 values[at] = Some(self.forward_shadow(*a)?);
             }
         }
+        if let Some(at) = sig.deferred {
+            values[at] = self.state.deferred;
+        }
         let values: Vec<ValueId> = values.into_iter().flatten().collect();
         if values.len() != sig.params.len() {
             return Err(Refusal::new(RefusalKind::Operation("a call with too few arguments".into())).at(i));

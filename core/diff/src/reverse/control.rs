@@ -6,6 +6,7 @@ use enzyme_ir::{BlockId, IntPred, MemClass, Op, ValueId};
 use super::Reverse;
 use crate::keys::Key;
 use crate::refusal::{Refusal, RefusalKind};
+use crate::request::Mode;
 use crate::shape::{Merge, Trip};
 
 impl Reverse<'_, '_> {
@@ -206,9 +207,9 @@ impl Reverse<'_, '_> {
     /// The return of the derivative: deferred frees, adjoints of parameters.
     fn finish_reverse(&mut self) -> Result<(), Refusal> {
         self.free_heap_slots()?;
-        if let Some(head) = self.state.deferred {
+        if let (Some(head), Mode::Combined) = (self.state.deferred, self.s.key.mode) {
             let ptr = self.e.module.ctx.types.ptr();
-            let list = self.e.b().load(ptr, head, 0, MemClass::Tape);
+            let list = self.e.b().load(ptr, head, 0, MemClass::Unknown);
             let release = crate::runtime::release(self.e.module);
             self.e.call_func(release, &[list]);
         }

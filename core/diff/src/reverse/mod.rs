@@ -42,6 +42,8 @@ pub(crate) use state::State;
 pub struct Options {
     /// Flags of adjoint and tangent arithmetic, beside those of the primal operation.
     pub fast: FastMath,
+    /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
+    pub strong_zero: bool,
 }
 
 /// Shadows of global variables, made on demand.

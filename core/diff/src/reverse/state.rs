@@ -9,6 +9,7 @@ use super::Reverse;
 use crate::keys::Key;
 use crate::plan::Rows;
 use crate::refusal::Refusal;
+use crate::request::Mode;
 
 /// Slots of the cache of one loop.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub(crate) struct State {
     pub caches: BTreeMap<LoopId, CacheSlots>,
     /// Rows used by earlier entries of a nested loop.
     pub bases: BTreeMap<LoopId, ValueId>,
-    /// Head of the list of memory to free at the end.
+    /// Address of the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<ValueId>,
     /// Everything above in order, with types: the content of the tape.
     pub all: Vec<(ValueId, TypeId)>,
@@ -104,19 +105,16 @@ impl Reverse<'_, '_> {
                 state.all.push((base, i64));
             }
         }
-        let defers = !self.plan.frees.deferred.is_empty() || (self.s.is_split() && self.has_dynamic_slots());
-        if defers {
-            let null = self.e.at_entry().zero(ptr);
-            let head = self.e.slot(ptr, Some(null));
-            state.deferred = Some(head);
-            state.all.push((head, ptr));
-        }
+        state.deferred = match self.s.key.mode {
+            // One list serves the whole derivative: what a callee frees may still be read by its callers' reverse sweeps.
+            Mode::Augmented => self.sig.deferred.and_then(|n| self.e.func.params.get(n)).copied(),
+            Mode::Combined if !self.plan.frees.deferred.is_empty() || !self.s.activity.calls.is_empty() => {
+                let null = self.e.at_entry().zero(ptr);
+                Some(self.e.slot(ptr, Some(null)))
+            }
+            Mode::Combined | Mode::Gradient | Mode::Forward => None,
+        };
         self.state = state;
-    }
-
-    fn has_dynamic_slots(&self) -> bool {
-        let func = self.s.func;
-        func.placed().any(|(_, i)| matches!(func.insts[i].op, enzyme_ir::Op::Alloca { .. }) && !self.s.is_static_slot(i))
     }
 
     /// Stores the value of `key` in the forward sweep, if it is cached; `index` is the iteration of its scope.

@@ -22,6 +22,11 @@ pub(super) static ROWS: &[KnownFn] = &[
                "llvm.experimental.noalias.scope.decl" "llvm.donothing" "llvm.sideeffect" "llvm.prefetch."
                "llvm.var.annotation." "llvm.pseudoprobe" "llvm.fake.use" "llvm.instrprof." "llvm.codeview.annotation"],
     ),
+    inactive(
+        "reports of sanitizers",
+        PRINTS,
+        names![starting "__ubsan_handle_" "__asan_report_" "__asan_handle_no_return" "__sanitizer_cov_"],
+    ),
     inactive("intrinsics: stack pointer", HIDDEN, names![starting "llvm.stacksave" "llvm.stackrestore"]),
     inactive("intrinsics: stop", ENDS, names!["llvm.trap" "llvm.ubsantrap"]),
     inactive(

@@ -1,0 +1,90 @@
+; Reads and writes of one place in every order.
+; grad: @write_read(1.5, [2.0])
+; grad: @read_write(1.5, [2.0])
+; grad: @read_write_read(1.5, [2.0])
+; grad: @write_write_read(1.5, [2.0])
+; grad: @read_modify_write([2.0, 3.0])
+; grad: @clear([2.0, 3.0])
+; grad: @read_write_read(1.5, const: [2.0])
+; grad: @swap([2.0, 3.0])
+; grad: @needed_after_overwrite([2.0, 3.0])
+
+define double @write_read(double %x, ptr %p) {
+  %a = fmul double %x, %x
+  store double %a, ptr %p
+  %b = load double, ptr %p
+  %c = fmul double %b, %a
+  ret double %c
+}
+
+define double @read_write(double %x, ptr %p) {
+  %b = load double, ptr %p
+  %a = fmul double %x, %b
+  store double %a, ptr %p
+  ret double %b
+}
+
+define double @read_write_read(double %x, ptr %p) {
+  %b = load double, ptr %p
+  store double %x, ptr %p
+  %d = load double, ptr %p
+  %e = fmul double %b, %d
+  ret double %e
+}
+
+define double @write_write_read(double %x, ptr %p) {
+  %a = fmul double %x, 2.0
+  store double %a, ptr %p
+  %b = fmul double %x, %x
+  store double %b, ptr %p
+  %c = load double, ptr %p
+  %d = fmul double %c, %c
+  ret double %d
+}
+
+define void @read_modify_write(ptr %p) {
+  %q = getelementptr double, ptr %p, i64 1
+  %a = load double, ptr %p
+  %b = load double, ptr %q
+  %c = fmul double %a, %b
+  store double %c, ptr %p
+  %d = load double, ptr %p
+  %e = fmul double %d, %b
+  store double %e, ptr %q
+  ret void
+}
+
+define double @clear(ptr %p) {
+  %a = load double, ptr %p
+  store double 0.0, ptr %p
+  %q = getelementptr double, ptr %p, i64 1
+  %b = load double, ptr %q
+  %c = fmul double %a, %b
+  ret double %c
+}
+
+define void @swap(ptr %p) {
+  %q = getelementptr double, ptr %p, i64 1
+  %a = load double, ptr %p
+  %b = load double, ptr %q
+  store double %b, ptr %p
+  store double %a, ptr %q
+  ret void
+}
+
+declare double @llvm.exp.f64(double)
+
+; The operand of the product was overwritten when the product is reversed.
+define void @needed_after_overwrite(ptr %p) {
+  %q = getelementptr double, ptr %p, i64 1
+  %a = load double, ptr %p
+  %b = call double @llvm.exp.f64(double %a)
+  store double %b, ptr %p
+  %c = load double, ptr %q
+  %d = fmul double %a, %c
+  store double %d, ptr %q
+  %e = load double, ptr %p
+  %f = fdiv double %d, %e
+  store double %f, ptr %p
+  ret void
+}
