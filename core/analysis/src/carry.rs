@@ -165,7 +165,7 @@ impl Pass<'_> {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
-        if self.memory.classes[class].floats.is_empty() {
+        if self.memory.classes[class].floats.is_empty() || is_narrow_field(self.module, self.func, self.memory, p, bits) {
             return;
         }
         match self.memory.uniform_float(class) {
@@ -249,4 +249,76 @@ impl Pass<'_> {
 /// Whether an integer operation only moves bits.
 pub fn moves_bits(op: &Op) -> bool {
     matches!(op, Op::Binary(BinOp::Shl | BinOp::LShr | BinOp::Or) | Op::Cast(CastOp::Trunc | CastOp::ZExt))
+}
+
+/// Whether an integer of `bits` at `p` is a field beside floats rather than a piece of one: it is narrower than every
+/// float in that memory, and its address does not step in units smaller than those floats, as a copy piece by piece would.
+pub fn is_narrow_field(module: &Module, func: &Func, memory: &FuncMemory, p: ValueId, bits: u32) -> bool {
+    let Some(class) = memory.class_of[p] else { return false };
+    let Some(smallest) = memory.classes[class].floats.iter().map(|k| k.bits()).min() else { return false };
+    bits < smallest && steps_at_least(module, func, p, u64::from(smallest / 8))
+}
+
+/// Whether every variable step on the way to the address `p` is at least `unit` bytes.
+fn steps_at_least(module: &Module, func: &Func, p: ValueId, unit: u64) -> bool {
+    let ctx = &module.ctx;
+    let mut seen = BTreeSet::new();
+    let mut work = vec![p];
+    while let Some(p) = work.pop() {
+        if !seen.insert(p) {
+            continue;
+        }
+        let Some(i) = func.def_inst(p) else { continue };
+        let inst = &func.insts[i];
+        match &inst.op {
+            Op::Gep { elem, .. } => {
+                let (Some(base), indices) = (inst.args.first(), inst.args.get(1..).unwrap_or(&[])) else { return false };
+                let mut ty = *elem;
+                let mut moved = 0u64;
+                for (n, index) in indices.iter().enumerate() {
+                    let value = func.as_const(*index).and_then(|c| ctx.consts.as_u64(c));
+                    if n > 0 {
+                        let Some((offset, inner)) = ctx.layout.element(&ctx.types, ty, value.unwrap_or(0)) else { return false };
+                        ty = inner;
+                        moved = moved.wrapping_add(offset);
+                    }
+                    let size = ctx.layout.size_of(&ctx.types, ty).unwrap_or(0);
+                    match value {
+                        Some(v) if n == 0 => moved = moved.wrapping_add(v.wrapping_mul(size)),
+                        Some(_) => {}
+                        None if size < unit => return false,
+                        None => {}
+                    }
+                }
+                // A constant step that a loop repeats.
+                let repeated = func.def_inst(*base).is_some_and(|b| matches!(func.insts[b].op, Op::Phi(_)));
+                let back = (moved as i64).unsigned_abs();
+                if repeated && seen.contains(base) && back != 0 && back < unit {
+                    return false;
+                }
+                work.push(*base);
+            }
+            Op::Phi(_) => {
+                for a in &inst.args {
+                    let step = func.def_inst(*a).filter(|s| func.insts[*s].args.first() == Some(&p));
+                    let gep = step.map(|s| &func.insts[s]).and_then(|s| match (&s.op, s.args.as_slice()) {
+                        (Op::Gep { elem, .. }, [_, n]) => Some((*elem, *n)),
+                        _ => None,
+                    });
+                    if let Some((elem, n)) = gep {
+                        let count = func.as_const(n).and_then(|c| ctx.consts.as_u64(c)).map(|v| (v as i64).unsigned_abs());
+                        let size = ctx.layout.size_of(&ctx.types, elem).unwrap_or(0);
+                        if count.unwrap_or(1).saturating_mul(size) < unit {
+                            return false;
+                        }
+                    }
+                    work.push(*a);
+                }
+            }
+            Op::Select => work.extend(inst.args.iter().skip(1).copied()),
+            Op::Cast(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
+            _ => {}
+        }
+    }
+    true
 }

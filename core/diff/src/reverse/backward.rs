@@ -1,6 +1,7 @@
 //! Adjoints of instructions, and the slots that adjoints are summed in.
 
 use enzyme_analysis::callee::MemoryEffect;
+use enzyme_analysis::carry::is_narrow_field;
 use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::{Access, ByteType, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type, TypeId, ValueId};
 use enzyme_rules::{Place, Rule};
@@ -270,18 +271,20 @@ impl Reverse<'_, '_> {
             },
             Some([]) | None => {
                 let Some(class) = self.s.unit.memory.class_of[p] else { return Ok(None) };
-                if self.s.unit.memory.classes[class].floats.is_empty() {
+                if self.s.unit.memory.classes[class].floats.is_empty()
+                    || is_narrow_field(self.e.module, self.s.func, &self.s.unit.memory, p, bits)
+                {
                     return Ok(None);
                 }
                 match self.s.unit.memory.uniform_float(class) {
                     Some(kind) => Some(kind),
-                    // A flag or counter beside floats: narrower than any of them, it can't be one.
-                    None if bits < 16 => return Ok(None),
                     None => return Err(Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i)),
                 }
             }
         };
-        let Some(kind) = kind.filter(|k| bits % k.bits() == 0) else { return Ok(None) };
+        let Some(kind) = kind.filter(|k| bits % k.bits() == 0) else {
+            return Err(Refusal::new(RefusalKind::UnknownType("a constant stored over a piece of active floats")).at(i));
+        };
         let float = self.e.module.ctx.types.float(kind);
         let lanes = bits / kind.bits();
         Ok(Some(if lanes == 1 { float } else { self.e.module.ctx.types.vector(float, lanes) }))

@@ -1,0 +1,62 @@
+; One pointer that is now constant memory, now memory with a shadow.
+; grad: @chosen([1.5], const: [2.5], i1 1)
+; grad: @chosen([1.5], const: [2.5], i1 0)
+; grad: @chosen(const: [1.5], const: [2.5], i1 0)
+; grad: @in_loop([1.5, 2.0], const: [2.5, 3.0], i64 4)
+; grad: @constant_table(1.5, i64 1)
+; grad: @constant_default([1.5], i1 0)
+; grad: @constant_default([1.5], i1 1)
+; grad: @constant_scratch([1.5, 2.0], const: [0.0, 0.0])
+
+@table = constant [3 x double] [double 2.0, double 3.0, double 5.0]
+@default = internal constant double 4.0
+
+define double @chosen(ptr %a, ptr %b, i1 %c) {
+  %p = select i1 %c, ptr %a, ptr %b
+  %x = load double, ptr %p
+  %y = load double, ptr %a
+  %z = fmul double %x, %y
+  ret double %z
+}
+
+define double @in_loop(ptr %a, ptr %b, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]
+  %p = phi ptr [ %a, %entry ], [ %q, %loop ]
+  %q = phi ptr [ %b, %entry ], [ %p, %loop ]
+  %s = phi double [ 1.0, %entry ], [ %t, %loop ]
+  %x = load double, ptr %p
+  %t = fmul double %s, %x
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, %n
+  br i1 %more, label %loop, label %done
+done:
+  %r = phi double [ %t, %loop ]
+  ret double %r
+}
+
+define double @constant_table(double %x, i64 %i) {
+  %p = getelementptr [3 x double], ptr @table, i64 0, i64 %i
+  %f = load double, ptr %p
+  %y = fmul double %x, %f
+  ret double %y
+}
+
+define double @constant_default(ptr %a, i1 %c) {
+  %p = select i1 %c, ptr %a, ptr @default
+  %x = load double, ptr %p
+  %y = load double, ptr %a
+  %z = fmul double %x, %y
+  ret double %z
+}
+
+; Active data goes into constant memory, where nobody reads it.
+define double @constant_scratch(ptr %a, ptr %log) {
+  %x = load double, ptr %a
+  %y = fmul double %x, %x
+  store double %y, ptr %log
+  %z = fmul double %y, %x
+  ret double %z
+}
