@@ -74,9 +74,9 @@ pub fn function_of(call: &MarkerCall) -> Result<FuncId, Report> {
     let first = usize::from(call.sret().is_some());
     match call.args.get(first).map(|a| &a.value) {
         Some(MarkerValue::Function(f)) => Ok(*f),
-        Some(MarkerValue::GlobalRef(_) | MarkerValue::LoadOfGlobal(_) | MarkerValue::ConstInt(_) | MarkerValue::Other) => {
-            Err(Report::new(codes::E0103, format!("the first argument of '{}' is not a function", call.callee)))
-        }
+        Some(
+            MarkerValue::GlobalRef(_) | MarkerValue::LoadOfGlobal(_) | MarkerValue::ConstInt(_) | MarkerValue::Other,
+        ) => Err(Report::new(codes::E0103, format!("the first argument of '{}' is not a function", call.callee))),
         None => Err(Report::new(codes::E0101, format!("'{}' is called without a function", call.callee))),
     }
 }
@@ -140,9 +140,8 @@ fn default_activity(module: &Module, ty: TypeId, mode: Mode) -> ParamActivity {
 
 fn stated(module: &Module, note: &str, ty: TypeId, mode: Mode, n: usize) -> Result<ParamActivity, Report> {
     let types = &module.ctx.types;
-    let misfit = |what: &str| {
-        Err(Report::new(codes::E0109, format!("'{note}' stands before argument {}, which {what}", n + 1)))
-    };
+    let misfit =
+        |what: &str| Err(Report::new(codes::E0109, format!("'{note}' stands before argument {}, which {what}", n + 1)));
     match note {
         "enzyme_const" => Ok(ParamActivity::Const),
         "enzyme_dup" | "enzyme_dupnoneed" => {
@@ -170,7 +169,10 @@ fn check(module: &Module, call: &MarkerCall, at: usize, ty: TypeId, n: usize, na
         return Err(Report::new(codes::E0101, needed));
     };
     if let Some(note) = annotation(&arg.value) {
-        return Err(Report::new(codes::E0105, format!("'{note}' stands where parameter {} of '{name}' is expected", n + 1)));
+        return Err(Report::new(
+            codes::E0105,
+            format!("'{note}' stands where parameter {} of '{name}' is expected", n + 1),
+        ));
     }
     let types = &module.ctx.types;
     let fits = arg.ty == ty

@@ -90,9 +90,9 @@ fn import(session: &mut Session, options: &Options, f: FuncId) -> Result<Vec<Fun
             continue;
         }
         done.push(g);
-        session.define_body(g, &prepare).map_err(|problems| {
-            problems.iter().map(|p| from_problem(p, codes::E0203)).collect::<Vec<_>>()
-        })?;
+        session
+            .define_body(g, &prepare)
+            .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0203)).collect::<Vec<_>>())?;
         let func = &session.ir.funcs[g];
         let mut called: Vec<FuncId> = Vec::new();
         for (_, i) in func.placed() {
@@ -117,10 +117,9 @@ fn is_closed(session: &Session, functions: &[FuncId]) -> bool {
     functions.iter().all(|f| {
         let func = &session.ir.funcs[*f];
         func.placed().all(|(_, i)| match func.insts[i].op {
-            Op::Call(_) | Op::Invoke { .. } => !matches!(
-                enzyme_analysis::resolve(&session.ir, func, i),
-                enzyme_analysis::Callee::Unknown(Some(_))
-            ),
+            Op::Call(_) | Op::Invoke { .. } => {
+                !matches!(enzyme_analysis::resolve(&session.ir, func, i), enzyme_analysis::Callee::Unknown(Some(_)))
+            }
             _ => true,
         })
     })
@@ -168,14 +167,15 @@ fn differentiate(
             return Err(refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect());
         }
     };
-    let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number).map_err(|r| vec![r])?;
+    let wrapper =
+        wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number).map_err(|r| vec![r])?;
     let mut functions: Vec<FuncId> = engine.written[already..].to_vec();
     let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());
     functions.extend(helpers.map(|h| h.0).filter(|h| session.print_llvm(*h).is_none()));
     functions.push(wrapper);
-    session.export(&functions).map_err(|problems| {
-        problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>()
-    })?;
+    session
+        .export(&functions)
+        .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>())?;
     session.replace_marker(call, wrapper).map_err(|p| vec![from_problem(&p, codes::E0901)])?;
     Ok((Outcome::Replaced, functions))
 }

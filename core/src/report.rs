@@ -3,7 +3,7 @@
 use enzyme_analysis::{ClassId, Conflict, Object, Units};
 use enzyme_diff::{Refusal, RefusalKind, Refused};
 use enzyme_ir::{Func, FuncId, InstId, LocId, Module, Op, ValueId};
-use enzyme_llvm::{Diagnostic, Problem, Severity, Session};
+use enzyme_llvm::{Diagnostic, Problem, Session, Severity};
 
 use crate::codes::{self, Code};
 
@@ -53,7 +53,8 @@ impl Report {
 
     /// Hands the report to the host compiler.
     pub fn show(&self, session: &mut Session) {
-        let diagnostic = Diagnostic { severity: Severity::Error, message: self.text(), function: self.func, loc: self.loc };
+        let diagnostic =
+            Diagnostic { severity: Severity::Error, message: self.text(), function: self.func, loc: self.loc };
         session.diagnose(&diagnostic);
     }
 }
@@ -112,12 +113,11 @@ pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report
         RefusalKind::Control(what) => {
             Report::new(codes::E0204, format!("'{}' has {what}, which cannot be run backwards", func.name))
         }
-        RefusalKind::Shape(what) => {
-            Report::new(codes::E0901, format!("'{}' was imported with {what}", func.name))
-        }
+        RefusalKind::Shape(what) => Report::new(codes::E0901, format!("'{}' was imported with {what}", func.name)),
         RefusalKind::Operation(what) => Report::new(codes::E0203, format!("no derivative for {what}")).note(here),
         RefusalKind::UnknownType(what) => {
-            Report::new(codes::E0301, format!("the type of {what} is not known, and the derivative depends on it")).note(here)
+            Report::new(codes::E0301, format!("the type of {what} is not known, and the derivative depends on it"))
+                .note(here)
         }
         RefusalKind::NoShadow(what) => Report::new(codes::E0304, format!("no shadow for {what}")).note(here),
         RefusalKind::Internal(what) => Report::new(codes::E0901, format!("internal error: {what}")).note(here),
@@ -151,12 +151,10 @@ fn conflict(module: &Module, units: &Units, f: FuncId, c: &Conflict) -> Report {
             Report::new(codes::E0204, format!("'{}' calls a function that returns twice", func.name))
                 .note(describe(module, func, *i))
         }
-        Conflict::Assembly(i) => {
-            Report::new(codes::E0203, "no derivative for assembly with active operands").note(describe(module, func, *i))
-        }
-        Conflict::BitTrick(i) => {
-            Report::new(codes::E0205, "bits of active floats are computed with as integers").note(describe(module, func, *i))
-        }
+        Conflict::Assembly(i) => Report::new(codes::E0203, "no derivative for assembly with active operands")
+            .note(describe(module, func, *i)),
+        Conflict::BitTrick(i) => Report::new(codes::E0205, "bits of active floats are computed with as integers")
+            .note(describe(module, func, *i)),
     }
 }
 

@@ -57,7 +57,8 @@ pub fn build(
             Type::Float(_) => e.b().float(ret, 1.0),
             _ => {
                 let name = &e.module.funcs[marker.func].name;
-                let message = format!("'{name}' returns a structure or vector: which part to differentiate is not said");
+                let message =
+                    format!("'{name}' returns a structure or vector: which part to differentiate is not said");
                 return Err(Report::new(codes::E0106, message));
             }
         };
@@ -113,7 +114,12 @@ fn misfit(call: &MarkerCall, what: &str) -> Report {
     Report::new(codes::E0106, format!("'{}' is declared with a result that does not fit: {what}", call.callee))
 }
 
-fn tangent(e: &mut Emit<'_>, call: &MarkerCall, derivative: &Derivative, out: ValueId) -> Result<Option<ValueId>, Report> {
+fn tangent(
+    e: &mut Emit<'_>,
+    call: &MarkerCall,
+    derivative: &Derivative,
+    out: ValueId,
+) -> Result<Option<ValueId>, Report> {
     let shadow = derivative.signature.shadow_field.map(|n| e.b().extract_value(out, &[n]));
     give_back(e, call, shadow.into_iter().collect(), "the derivative is the tangent of the function's result")
 }

@@ -24,6 +24,9 @@ fn library_extension() -> &'static str {
     if cfg!(target_os = "macos") { "dylib" } else { "so" }
 }
 
+/// What of `build/` is for users; programs of the project put other things beside it.
+const FOR_USERS: [&str; 3] = ["bin", "include", "lib"];
+
 /// Builds everything and fills `build/`.
 pub fn build(project: &Project) -> Result<()> {
     let llvm = llvm::find()?;
@@ -45,7 +48,7 @@ pub fn build(project: &Project) -> Result<()> {
     copy_headers(project, &folder.join("include"))?;
 
     println!("{}", bold("build/"));
-    for file in layout(&folder)? {
+    for file in for_users(&folder)? {
         println!("  {}", file.display());
     }
     Ok(())
@@ -144,10 +147,19 @@ fn layout(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Copies what `build/` holds to `<destdir><prefix>`.
+/// The files that are for users, relative to `build/`.
+fn for_users(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for part in FOR_USERS {
+        files.extend(layout(&folder.join(part))?.into_iter().map(|file| Path::new(part).join(file)));
+    }
+    Ok(files)
+}
+
+/// Copies what `build/` holds for users to `<destdir><prefix>`.
 pub fn install(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
     let from = project.root.join("build");
-    let files = layout(&from)?;
+    let files = for_users(&from)?;
     if files.is_empty() {
         bail!("build/ is empty; run `make` first");
     }

@@ -181,7 +181,8 @@ fn clippy(project: &Project) -> Result<Outcome> {
 const RUSTDOC: &str = "-D warnings -A rustdoc::private_intra_doc_links";
 
 fn docs(project: &Project) -> Result<Outcome> {
-    let invocation = cargo(project, &["doc", "--no-deps", "--workspace", "--keep-going"]).environment("RUSTDOCFLAGS", RUSTDOC);
+    let invocation =
+        cargo(project, &["doc", "--no-deps", "--workspace", "--keep-going"]).environment("RUSTDOCFLAGS", RUSTDOC);
     plain(invocation.run().map(|()| true))
 }
 
@@ -235,11 +236,11 @@ fn count(invocation: &Invocation) -> Result<Outcome> {
 /// (`test result: FAILED. 4 passed; 1 failed; ...`).
 fn count_tests(text: &str) -> Tests {
     let text = strip_colour(text);
+    let lines = || text.lines().map(str::trim_start);
+    // cargo-nextest repeats what a failed test printed, which may look like a summary of the other runner.
+    let mark = if lines().any(|line| line.starts_with("Summary [")) { "Summary [" } else { "test result:" };
     let mut tests = Tests::default();
-    for line in text.lines().map(str::trim_start) {
-        if !line.starts_with("Summary [") && !line.starts_with("test result:") {
-            continue;
-        }
+    for line in lines().filter(|line| line.starts_with(mark)) {
         let words: Vec<&str> = line.split_whitespace().collect();
         for pair in words.windows(2) {
             let [number, word] = pair else { continue };
@@ -280,6 +281,8 @@ mod tests {
     fn summaries_are_added_up() {
         let nextest = "     Summary [   0.512s] 7 tests run: 4 passed (1 slow), 2 failed, 1 timed out, 3 skipped\n";
         assert_eq!(count_tests(nextest), Tests { passed: 4, failed: 3 });
+        let repeated = format!("test result: FAILED. 0 passed; 1 failed\n{nextest}");
+        assert_eq!(count_tests(&repeated), Tests { passed: 4, failed: 3 });
         let coloured = "\x1b[32;1m     Summary\x1b[0m [   0.5s] \x1b[1m2\x1b[0m tests run: \x1b[1m2\x1b[0m \x1b[32;1mpassed\x1b[0m, \x1b[1m0\x1b[0m skipped\n";
         assert_eq!(count_tests(coloured), Tests { passed: 2, failed: 0 });
         let plain =

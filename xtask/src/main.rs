@@ -65,7 +65,7 @@ enum Command {
         prefix: PathBuf,
         /// A folder that stands for the root of the system (for packagers)
         #[arg(long, default_value = "")]
-        destdir: PathBuf,
+        destdir: String,
     },
 }
 
@@ -100,6 +100,6 @@ fn dispatch(command: Command) -> Result<bool> {
             format::format(&project, format::Mode::Write)?;
             generate::write(&project).map(|()| true)
         }
-        Command::Install { prefix, destdir } => artefacts::install(&project, &prefix, &destdir).map(|()| true),
+        Command::Install { prefix, destdir } => artefacts::install(&project, &prefix, destdir.as_ref()).map(|()| true),
     }
 }

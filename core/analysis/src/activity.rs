@@ -534,7 +534,10 @@ impl<'a> Pass<'a> {
             let mut grown = false;
             for (id, class) in unit.memory.classes.iter() {
                 let Some(inner) = class.deref else { continue };
-                if out.shadowed.contains_key(&inner) && !out.shadowed.contains_key(&id) && self.state(id) != State::Pinned {
+                if out.shadowed.contains_key(&inner)
+                    && !out.shadowed.contains_key(&id)
+                    && self.state(id) != State::Pinned
+                {
                     out.shadowed.insert(id, Reason::PointsTo(inner));
                     grown = true;
                 }

@@ -150,11 +150,9 @@ pub fn resolve(module: &Module, func: &Func, i: InstId) -> Callee {
             starts_lifetime: callee.name.starts_with("llvm.lifetime.start"),
             ends_lifetime: callee.name.starts_with("llvm.lifetime.end"),
         }),
-        None if callee.attrs.inactive => Callee::Known(KnownCall {
-            facts: &DECLARED_INACTIVE,
-            starts_lifetime: false,
-            ends_lifetime: false,
-        }),
+        None if callee.attrs.inactive => {
+            Callee::Known(KnownCall { facts: &DECLARED_INACTIVE, starts_lifetime: false, ends_lifetime: false })
+        }
         None => Callee::Unknown(Some(target)),
     }
 }
@@ -221,7 +219,9 @@ impl KnownCall {
             Known::Inactive if self.ends_lifetime => MemoryEffect::None,
             Known::Inactive => match self.facts.effects.writes {
                 Reach::Nothing => MemoryEffect::None,
-                Reach::Args(_) | Reach::AllArgs => MemoryEffect::Unsupported("a library function that writes active memory"),
+                Reach::Args(_) | Reach::AllArgs => {
+                    MemoryEffect::Unsupported("a library function that writes active memory")
+                }
             },
             Known::Identity { .. } => MemoryEffect::Unsupported("an optimisation barrier on an active pointer"),
             Known::Alloc(Alloc { place: AllocPlace::Return, size, zeroed, .. }) => match size {
@@ -236,11 +236,9 @@ impl KnownCall {
             Known::Free { ptr } => MemoryEffect::Free { ptr: usize::from(ptr) },
             Known::MemCopy { dst, src, len } => copy(dst, src, len, false),
             Known::MemMove { dst, src, len } => copy(dst, src, len, true),
-            Known::MemSet { dst, value, len } => MemoryEffect::Set {
-                dst: usize::from(dst),
-                value: value.map(usize::from),
-                len: usize::from(len),
-            },
+            Known::MemSet { dst, value, len } => {
+                MemoryEffect::Set { dst: usize::from(dst), value: value.map(usize::from), len: usize::from(len) }
+            }
         }
     }
 

@@ -56,7 +56,13 @@ pub fn runs_as_bits(runs: &[ByteRun], bits: u32) -> Option<Carry> {
 }
 
 /// How each value of `func` carries floats.
-pub fn analyze(module: &Module, func: &Func, facts: &Facts, memory: &FuncMemory, uses: &Uses) -> SecondaryMap<ValueId, Carry> {
+pub fn analyze(
+    module: &Module,
+    func: &Func,
+    facts: &Facts,
+    memory: &FuncMemory,
+    uses: &Uses,
+) -> SecondaryMap<ValueId, Carry> {
     let mut pass = Pass { module, func, facts, memory, uses, out: SecondaryMap::new() };
     for v in func.values.keys() {
         if module.ctx.types.contains_float(func.ty(v)) {
@@ -165,7 +171,8 @@ impl Pass<'_> {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
-        if self.memory.classes[class].floats.is_empty() || is_narrow_field(self.module, self.func, self.memory, p, bits) {
+        if self.memory.classes[class].floats.is_empty() || is_narrow_field(self.module, self.func, self.memory, p, bits)
+        {
             return;
         }
         match self.memory.uniform_float(class) {
@@ -272,13 +279,17 @@ fn steps_at_least(module: &Module, func: &Func, p: ValueId, unit: u64) -> bool {
         let inst = &func.insts[i];
         match &inst.op {
             Op::Gep { elem, .. } => {
-                let (Some(base), indices) = (inst.args.first(), inst.args.get(1..).unwrap_or(&[])) else { return false };
+                let (Some(base), indices) = (inst.args.first(), inst.args.get(1..).unwrap_or(&[])) else {
+                    return false;
+                };
                 let mut ty = *elem;
                 let mut moved = 0u64;
                 for (n, index) in indices.iter().enumerate() {
                     let value = func.as_const(*index).and_then(|c| ctx.consts.as_u64(c));
                     if n > 0 {
-                        let Some((offset, inner)) = ctx.layout.element(&ctx.types, ty, value.unwrap_or(0)) else { return false };
+                        let Some((offset, inner)) = ctx.layout.element(&ctx.types, ty, value.unwrap_or(0)) else {
+                            return false;
+                        };
                         ty = inner;
                         moved = moved.wrapping_add(offset);
                     }
@@ -306,7 +317,8 @@ fn steps_at_least(module: &Module, func: &Func, p: ValueId, unit: u64) -> bool {
                         _ => None,
                     });
                     if let Some((elem, n)) = gep {
-                        let count = func.as_const(n).and_then(|c| ctx.consts.as_u64(c)).map(|v| (v as i64).unsigned_abs());
+                        let count =
+                            func.as_const(n).and_then(|c| ctx.consts.as_u64(c)).map(|v| (v as i64).unsigned_abs());
                         let size = ctx.layout.size_of(&ctx.types, elem).unwrap_or(0);
                         if count.unwrap_or(1).saturating_mul(size) < unit {
                             return false;

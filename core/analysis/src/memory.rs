@@ -15,7 +15,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl};
-use enzyme_ir::{BinOp, CastOp, Const, ConstId, FloatKind, Func, FuncId, GlobalId, InstId, Module, Op, Type, TypeId, ValueDef, ValueId};
+use enzyme_ir::{
+    BinOp, CastOp, Const, ConstId, FloatKind, Func, FuncId, GlobalId, InstId, Module, Op, Type, TypeId, ValueDef,
+    ValueId,
+};
 
 use crate::callee::{Callee, PointerEffect, resolve};
 use crate::uses::Uses;
@@ -102,8 +105,19 @@ impl FuncMemory {
 }
 
 /// Solves one recursive group of functions. `done` holds the results of all defined functions called from it.
-pub fn analyze_group(module: &Module, group: &[FuncId], done: &BTreeMap<FuncId, FuncMemory>) -> BTreeMap<FuncId, FuncMemory> {
-    let mut solver = Solver { module, done, classes: Vec::new(), parent: Vec::new(), globals: BTreeMap::new(), group: BTreeMap::new() };
+pub fn analyze_group(
+    module: &Module,
+    group: &[FuncId],
+    done: &BTreeMap<FuncId, FuncMemory>,
+) -> BTreeMap<FuncId, FuncMemory> {
+    let mut solver = Solver {
+        module,
+        done,
+        classes: Vec::new(),
+        parent: Vec::new(),
+        globals: BTreeMap::new(),
+        group: BTreeMap::new(),
+    };
     for f in group {
         solver.declare(*f);
     }
@@ -306,7 +320,8 @@ impl<'a> Solver<'a> {
         }
         let pointers = types.contains_pointer(ty);
         let holds_integer = types.contains(ty, &|t| matches!(t, Type::Int(_)));
-        let integers = holds_integer && !zero_const && !self.group.get(&f).is_some_and(|g| g.uses.is_copied_only(func, v));
+        let integers =
+            holds_integer && !zero_const && !self.group.get(&f).is_some_and(|g| g.uses.is_copied_only(func, v));
         let facts = self.facts(memory);
         facts.floats.extend(floats);
         facts.pointers |= pointers;
@@ -396,7 +411,12 @@ impl<'a> Solver<'a> {
                     }
                 }
             }
-            Op::Phi(_) | Op::InsertElement | Op::ShuffleVector(_) | Op::InsertValue(_) | Op::ExtractElement | Op::ExtractValue(_) => {
+            Op::Phi(_)
+            | Op::InsertElement
+            | Op::ShuffleVector(_)
+            | Op::InsertValue(_)
+            | Op::ExtractElement
+            | Op::ExtractValue(_) => {
                 for p in args {
                     if let Some(v) = inst.result {
                         self.same(f, v, *p);
@@ -469,7 +489,8 @@ impl<'a> Solver<'a> {
             Callee::Math(_) => {
                 for a in args {
                     if let Some(c) = self.class(f, *a).filter(|_| self.module.ctx.types.contains_pointer(func.ty(*a))) {
-                        let kinds: Vec<FloatKind> = args.iter().filter_map(|v| self.module.ctx.float_kind(func.ty(*v))).collect();
+                        let kinds: Vec<FloatKind> =
+                            args.iter().filter_map(|v| self.module.ctx.float_kind(func.ty(*v))).collect();
                         self.facts(c).floats.extend(kinds);
                     }
                 }
@@ -651,10 +672,12 @@ fn traces_to_pointer(func: &Func, v: ValueId) -> bool {
             Op::Cast(CastOp::PtrToInt | CastOp::PtrToAddr) => return true,
             // A loaded or merged integer may be a stored pointer: its class says so.
             Op::Load(_) | Op::Phi(_) | Op::Select => return true,
-            Op::Binary(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or) | Op::Freeze => match func.insts[i].args.first() {
-                Some(a) => at = *a,
-                None => return false,
-            },
+            Op::Binary(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or) | Op::Freeze => {
+                match func.insts[i].args.first() {
+                    Some(a) => at = *a,
+                    None => return false,
+                }
+            }
             _ => return false,
         }
     }

@@ -70,7 +70,8 @@ impl Units {
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {
                 let pointer = module.ctx.types.contains_pointer(func.ty(v));
-                addresses[v] = pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
+                addresses[v] =
+                    pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
             units.insert(f, Unit { facts, uses, memory, carry, addresses, outer_classes });
         }

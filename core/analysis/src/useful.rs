@@ -116,7 +116,9 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
                         }
                     }
                 }
-                Op::Cast(CastOp::FPToUI | CastOp::FPToSI | CastOp::UIToFP | CastOp::SIToFP) | Op::ICmp(_) | Op::FCmp(_) => {}
+                Op::Cast(CastOp::FPToUI | CastOp::FPToSI | CastOp::UIToFP | CastOp::SIToFP)
+                | Op::ICmp(_)
+                | Op::FCmp(_) => {}
                 Op::Select => {
                     if used {
                         args.iter().skip(1).for_each(|a| mark(&mut out, *a));

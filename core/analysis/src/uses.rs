@@ -52,7 +52,11 @@ impl Uses {
                 let inst = &func.insts[*i];
                 match &inst.op {
                     Op::Store(_) if inst.args.first() == Some(&v) => {}
-                    Op::Phi(_) | Op::Freeze | Op::InsertValue(_) | Op::ExtractValue(_) | Op::Cast(CastOp::BitCast | CastOp::IntToPtr) => {
+                    Op::Phi(_)
+                    | Op::Freeze
+                    | Op::InsertValue(_)
+                    | Op::ExtractValue(_)
+                    | Op::Cast(CastOp::BitCast | CastOp::IntToPtr) => {
                         work.extend(inst.result);
                     }
                     Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),

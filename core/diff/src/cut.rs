@@ -50,7 +50,9 @@ pub fn weight(module: &Module, s: &Subject<'_>, l: Option<LoopId>) -> u64 {
     let mut at = l;
     while let Some(id) = at {
         let known = match s.shape.trips.get(&id) {
-            Some(Trip::Known(v)) => s.func.as_const(*v).and_then(|c| module.ctx.consts.as_u64(c)).map(|n| n.saturating_add(1)),
+            Some(Trip::Known(v)) => {
+                s.func.as_const(*v).and_then(|c| module.ctx.consts.as_u64(c)).map(|n| n.saturating_add(1))
+            }
             Some(Trip::Counted) | None => None,
         };
         total = total.saturating_mul(known.unwrap_or(UNKNOWN_TRIPS).max(1)).min(MAX_WEIGHT);

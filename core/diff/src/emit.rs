@@ -6,7 +6,9 @@
 //! Adjoints start from **minus** zero: it is the neutral element of IEEE addition (`-0.0 + x` is `x` for every `x`), so
 //! that the first contribution to an adjoint costs nothing after promotion, without any fast-math flag.
 
-use enzyme_ir::{Access, BlockId, Builder, Const, FastMath, Func, FuncId, Inst, MemClass, Module, Op, Type, TypeId, ValueId};
+use enzyme_ir::{
+    Access, BlockId, Builder, Const, FastMath, Func, FuncId, Inst, MemClass, Module, Op, Type, TypeId, ValueId,
+};
 use smallvec::smallvec;
 
 /// A function being written.
@@ -253,7 +255,9 @@ impl<'m> Emit<'m> {
 fn neutral_const(module: &mut Module, ty: TypeId) -> enzyme_ir::ConstId {
     match module.ctx.types[ty].clone() {
         Type::Float(_) => module.ctx.float(ty, -0.0),
-        Type::Vector { elem, scalable: false, .. } if module.ctx.types.is_float_or_vector(elem) => module.ctx.float(ty, -0.0),
+        Type::Vector { elem, scalable: false, .. } if module.ctx.types.is_float_or_vector(elem) => {
+            module.ctx.float(ty, -0.0)
+        }
         Type::Struct(s) if module.ctx.types.contains_float(ty) => {
             let fields = s.fields.unwrap_or_default();
             let elems = fields.iter().map(|f| neutral_const(module, *f)).collect();

@@ -238,7 +238,8 @@ fn call(e: &mut Emit<'_>, f: MathFn, args: &[Expr], over: &Operands<'_>) -> Valu
         Callee::Helper(helper) => {
             let double = e.module.ctx.types.double();
             let narrow = e.module.ctx.types.float_kind(over.ty).is_some_and(|k| k.bits() < 64);
-            let (there, back) = if narrow { (CastOp::FPExt, CastOp::FPTrunc) } else { (CastOp::FPTrunc, CastOp::FPExt) };
+            let (there, back) =
+                if narrow { (CastOp::FPExt, CastOp::FPTrunc) } else { (CastOp::FPTrunc, CastOp::FPExt) };
             let values: Vec<ValueId> = values.iter().map(|v| e.b().cast(there, *v, double)).collect();
             let f = enzyme_rules::build_helper(e.module, helper);
             let r = e.call_func(f, &values);

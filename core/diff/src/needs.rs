@@ -135,7 +135,9 @@ impl Collector<'_> {
                         return self.refuse(i, "an atomic write of active memory");
                     }
                     if carry(*v) == Carry::Unknown && s.func.as_const(*v).is_none() {
-                        return Err(Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i));
+                        return Err(
+                            Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i)
+                        );
                     }
                     self.shadow(*p);
                 } else if s.has_shadow(*p) && s.func.as_const(*v).is_some() {
@@ -181,7 +183,9 @@ impl Collector<'_> {
             | Op::Fence(_)
             | Op::Unreachable => {}
             Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
-                if active || args.first().is_some_and(|p| s.has_shadow(*p) && inst.result.is_some_and(|r| carry(r).may())) {
+                if active
+                    || args.first().is_some_and(|p| s.has_shadow(*p) && inst.result.is_some_and(|r| carry(r).may()))
+                {
                     return self.refuse(i, "an atomic update of active memory");
                 }
             }

@@ -80,7 +80,8 @@ impl Plan {
         }
         if s.is_split() {
             // Their memory outlives the forward sweep and is freed at the end of the reverse sweep.
-            let slots = s.func.placed().filter(|(_, i)| s.is_static_slot(*i)).filter_map(|(_, i)| s.func.insts[i].result);
+            let slots =
+                s.func.placed().filter(|(_, i)| s.is_static_slot(*i)).filter_map(|(_, i)| s.func.insts[i].result);
             needed.extend(slots.filter(|r| s.has_shadow(*r)).map(Key::Shadow));
         }
         let choice = choose(module, s, &needed);

@@ -3,7 +3,9 @@
 //! All are internal and named `enzyme.rt.*`. Memory that can't be had is reported on standard error and ends the
 //! program with `abort`: a derivative has no other way to say it.
 
-use enzyme_ir::{BinOp, BlockId, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op, TypeId, ValueId};
+use enzyme_ir::{
+    BinOp, BlockId, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op, TypeId, ValueId,
+};
 use smallvec::smallvec;
 
 use crate::emit::Emit;
@@ -20,7 +22,13 @@ fn common(module: &mut Module) -> Common {
     Common { void: types.void(), ptr: types.ptr(), i64: types.int(64) }
 }
 
-fn define(module: &mut Module, name: &str, ret: TypeId, params: &[TypeId], body: impl FnOnce(&mut Emit<'_>, &[ValueId])) -> FuncId {
+fn define(
+    module: &mut Module,
+    name: &str,
+    ret: TypeId,
+    params: &[TypeId],
+    body: impl FnOnce(&mut Emit<'_>, &[ValueId]),
+) -> FuncId {
     if let Some(f) = module.find_func(name).filter(|f| !module.funcs[*f].is_declaration()) {
         return f;
     }

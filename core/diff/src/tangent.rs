@@ -9,7 +9,10 @@ use cranelift_entity::SecondaryMap;
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::cfg::Cfg;
-use enzyme_ir::{BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, TailKind, TypeId, ValueDef, ValueId};
+use enzyme_ir::{
+    BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, TailKind, TypeId, ValueDef,
+    ValueId,
+};
 use enzyme_rules::{Operand, Place, Rule};
 
 use crate::emit::Emit;

@@ -136,12 +136,14 @@ impl Reverse<'_, '_> {
                 }
                 None => Ok(()),
             },
-            Op::ExtractElement | Op::InsertElement | Op::ShuffleVector(_) | Op::ExtractValue(_) | Op::InsertValue(_) => {
-                match active {
-                    Some(r) => self.parts_adjoint(&inst.op, args, r),
-                    None => Ok(()),
-                }
-            }
+            Op::ExtractElement
+            | Op::InsertElement
+            | Op::ShuffleVector(_)
+            | Op::ExtractValue(_)
+            | Op::InsertValue(_) => match active {
+                Some(r) => self.parts_adjoint(&inst.op, args, r),
+                None => Ok(()),
+            },
             Op::Call(_) => self.call_adjoint(i),
             Op::Phi(_)
             | Op::Cast(_)
@@ -278,7 +280,11 @@ impl Reverse<'_, '_> {
                 }
                 match self.s.unit.memory.uniform_float(class) {
                     Some(kind) => Some(kind),
-                    None => return Err(Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i)),
+                    None => {
+                        return Err(
+                            Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i)
+                        );
+                    }
                 }
             }
         };
@@ -398,7 +404,10 @@ impl Reverse<'_, '_> {
                     }
                     let mut lanes: Vec<Option<ValueId>> = vec![None; len as usize];
                     for (n, m) in mask.iter().enumerate() {
-                        let Some(lane) = usize::try_from(*m).ok().and_then(|m| m.checked_sub(side * len as usize)) else { continue };
+                        let Some(lane) = usize::try_from(*m).ok().and_then(|m| m.checked_sub(side * len as usize))
+                        else {
+                            continue;
+                        };
                         if lane >= len as usize {
                             continue;
                         }
@@ -448,7 +457,9 @@ impl Reverse<'_, '_> {
             Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => self.reverse_derivative_call(i),
             Callee::Defined(_) | Callee::Unknown(_) => Ok(()),
             Callee::Known(known) => match known.memory() {
-                MemoryEffect::Copy { dst, src, len, overlap } => self.copy_adjoint(i, args[dst], args[src], args[len], overlap),
+                MemoryEffect::Copy { dst, src, len, overlap } => {
+                    self.copy_adjoint(i, args[dst], args[src], args[len], overlap)
+                }
                 MemoryEffect::Set { dst, len, .. } => self.fill_adjoint(i, args[dst], args[len]),
                 MemoryEffect::Alloc { .. } => self.free_allocation(i),
                 MemoryEffect::LifetimeStart { ptr } => self.clear_slot(args[ptr]),
@@ -457,7 +468,14 @@ impl Reverse<'_, '_> {
         }
     }
 
-    fn copy_adjoint(&mut self, i: InstId, dst: ValueId, src: ValueId, len: ValueId, overlap: bool) -> Result<(), Refusal> {
+    fn copy_adjoint(
+        &mut self,
+        i: InstId,
+        dst: ValueId,
+        src: ValueId,
+        len: ValueId,
+        overlap: bool,
+    ) -> Result<(), Refusal> {
         if !self.s.has_shadow(dst) {
             return Ok(());
         }
@@ -494,11 +512,22 @@ impl Reverse<'_, '_> {
     }
 
     /// As [`Self::copy_adjoint`] where either side may have no shadow: then adjoints are cleared, or nothing is done.
-    fn mixed_copy_adjoint(&mut self, i: InstId, [dst, src, len]: [ValueId; 3], bytes: &Bytes, overlap: bool) -> Result<(), Refusal> {
+    fn mixed_copy_adjoint(
+        &mut self,
+        i: InstId,
+        [dst, src, len]: [ValueId; 3],
+        bytes: &Bytes,
+        overlap: bool,
+    ) -> Result<(), Refusal> {
         let kind = match bytes {
             Bytes::NoFloats(_) => return Ok(()),
             Bytes::Floats(kind) => *kind,
-            Bytes::Runs(..) => return Err(Refusal::new(RefusalKind::UnknownType("structures copied from memory that may be constant")).at(i)),
+            Bytes::Runs(..) => {
+                return Err(Refusal::new(RefusalKind::UnknownType(
+                    "structures copied from memory that may be constant",
+                ))
+                .at(i));
+            }
         };
         let n = self.primal(len)?;
         let n = self.e.to_i64(n);

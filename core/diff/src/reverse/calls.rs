@@ -35,9 +35,8 @@ impl Reverse<'_, '_> {
                 && positions.iter().all(|n| self.s.unit.facts.stable_args.contains(&(i, *n as u32)));
             let inner = self.s.unit.memory.classes.values().any(|c| c.deref == Some(*ours));
             let global = self.s.unit.memory.classes[*ours].objects.iter().any(|o| matches!(o, Object::Global(_)));
-            let outlives = !self.s.is_split()
-                || !self.s.unit.outer_classes.contains(ours)
-                || self.s.key.kept.contains(ours);
+            let outlives =
+                !self.s.is_split() || !self.s.unit.outer_classes.contains(ours) || self.s.key.kept.contains(ours);
             if stable && !inner && !global && outlives {
                 out.insert(*theirs);
             }

@@ -31,7 +31,9 @@ impl Reverse<'_, '_> {
             self.reversed.insert(*b, r);
         }
         if let (Some(seed), Some(t)) = (self.sig.seed, self.s.func.terminator(exit)) {
-            if let (Some(v), Some(seed)) = (self.s.func.insts[t].args.first().copied(), self.e.func.params.get(seed).copied()) {
+            if let (Some(v), Some(seed)) =
+                (self.s.func.insts[t].args.first().copied(), self.e.func.params.get(seed).copied())
+            {
                 self.add_adjoint(v, seed)?;
             }
         }
@@ -144,7 +146,13 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
-    fn switch_to(&mut self, b: BlockId, way: ValueId, preds: &[BlockId], phis: &[(ValueId, ValueId)]) -> Result<(), Refusal> {
+    fn switch_to(
+        &mut self,
+        b: BlockId,
+        way: ValueId,
+        preds: &[BlockId],
+        phis: &[(ValueId, ValueId)],
+    ) -> Result<(), Refusal> {
         let i32 = self.e.module.ctx.types.int(32);
         let blocks: Vec<BlockId> = preds.iter().map(|_| self.e.new_block("rev.edge")).collect();
         let Some((default, rest)) = blocks.split_first() else {
@@ -246,8 +254,7 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let void = self.e.module.ctx.types.void();
-        let slots: Vec<ValueId> =
-            self.plan.heap_slots.iter().filter_map(|i| self.s.func.insts[*i].result).collect();
+        let slots: Vec<ValueId> = self.plan.heap_slots.iter().filter_map(|i| self.s.func.insts[*i].result).collect();
         for v in slots {
             for key in [Key::Primal(v), Key::Shadow(v)] {
                 if self.plan.choice.cached.contains(&key) {

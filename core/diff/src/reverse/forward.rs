@@ -218,7 +218,14 @@ impl Reverse<'_, '_> {
             for (n, p) in preds.iter().enumerate() {
                 let Some(end) = self.ends.get(p).copied() else { continue };
                 // A predecessor may have several edges here; a phi has an entry for each.
-                let edges = self.s.shape.cfg.succs(*p).iter().filter(|s| self.starts.get(s) == self.block_of_value(phi).as_ref()).count();
+                let edges = self
+                    .s
+                    .shape
+                    .cfg
+                    .succs(*p)
+                    .iter()
+                    .filter(|s| self.starts.get(s) == self.block_of_value(phi).as_ref())
+                    .count();
                 for _ in 0..edges.max(1) {
                     from.push(end);
                     args.push(self.e.b().int(i32, n as u64));
@@ -316,7 +323,10 @@ impl Reverse<'_, '_> {
                 let is_pointer = self.e.module.ctx.types.contains_pointer(ty) || self.s.has_shadow(*v);
                 if self.s.has_shadow(*p) && is_pointer {
                     if self.e.module.ctx.types.contains_float(ty) {
-                        return Err(Refusal::new(RefusalKind::Operation("a store of pointers and floats at once".into())).at(i));
+                        return Err(Refusal::new(RefusalKind::Operation(
+                            "a store of pointers and floats at once".into(),
+                        ))
+                        .at(i));
                     }
                     let shadow = self.forward_shadow(*v)?;
                     let mut at = self.forward_shadow(*p)?;
@@ -457,14 +467,20 @@ impl Reverse<'_, '_> {
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
         let callee = resolve(self.e.module, self.s.func, i);
         match callee {
-            Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => return self.forward_derivative_call(i, &args),
+            Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => {
+                return self.forward_derivative_call(i, &args);
+            }
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::LifetimeStart { .. } => return Ok(()),
                 MemoryEffect::Free { ptr } => {
                     if self.plan.frees.deferred.contains(&i) {
                         let name = match release_of(&self.callee_name(i)) {
                             Some(name) => name,
-                            None => return Err(Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i)),
+                            None => {
+                                return Err(
+                                    Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i)
+                                );
+                            }
                         };
                         if let Some(p) = args.get(ptr) {
                             let primal = self.forward_value(*p);
@@ -527,7 +543,14 @@ impl Reverse<'_, '_> {
     }
 
     /// Repeats on shadow memory the copying of pointers.
-    fn forward_copy(&mut self, i: InstId, args: &[ValueId], dst: usize, src: Option<usize>, len: usize) -> Result<(), Refusal> {
+    fn forward_copy(
+        &mut self,
+        i: InstId,
+        args: &[ValueId],
+        dst: usize,
+        src: Option<usize>,
+        len: usize,
+    ) -> Result<(), Refusal> {
         let (Some(d), Some(c), Some(n)) = (args.get(dst), src.and_then(|s| args.get(s)), args.get(len)) else {
             return Ok(());
         };
@@ -539,7 +562,8 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let bytes = classify(self.e.module, &self.s, i, &[*d, *c])?;
-        if self.s.is_mixed(*d) && self.s.has_shadow(*c) && !self.s.is_mixed(*c) && !matches!(bytes, Bytes::NoFloats(_)) {
+        if self.s.is_mixed(*d) && self.s.has_shadow(*c) && !self.s.is_mixed(*c) && !matches!(bytes, Bytes::NoFloats(_))
+        {
             let (shadow, primal) = (self.forward_shadow(*d)?, self.forward_value(*d));
             let place = place_of(self.e.module, self.s.func, i);
             crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
@@ -547,7 +571,9 @@ impl Reverse<'_, '_> {
         match bytes {
             Bytes::Floats(_) | Bytes::NoFloats(false) => {}
             Bytes::NoFloats(true) | Bytes::Runs(..) if self.s.is_mixed(*d) || self.s.is_mixed(*c) => {
-                return Err(Refusal::new(RefusalKind::UnknownType("pointers copied from memory that may be constant")).at(i));
+                return Err(
+                    Refusal::new(RefusalKind::UnknownType("pointers copied from memory that may be constant")).at(i)
+                );
             }
             Bytes::NoFloats(true) => {
                 let mut copy = self.s.func.insts[i].clone();
@@ -606,7 +632,11 @@ fn is_stack_marker(name: &str) -> bool {
 }
 
 /// The shadow of a global variable: made on first use, zero, internal.
-pub fn shadow_global(module: &mut enzyme_ir::Module, made: &mut super::ShadowGlobals, g: enzyme_ir::GlobalId) -> enzyme_ir::GlobalId {
+pub fn shadow_global(
+    module: &mut enzyme_ir::Module,
+    made: &mut super::ShadowGlobals,
+    g: enzyme_ir::GlobalId,
+) -> enzyme_ir::GlobalId {
     if let Some(s) = made.get(&g) {
         return *s;
     }

@@ -84,7 +84,11 @@ impl Reverse<'_, '_> {
                 n.and_then(|n| self.e.func.params.get(n)).copied()
             }
             ValueDef::Inst(i) if self.s.key.mode == Mode::Combined && self.s.is_static_slot(i) => {
-                if is_shadow { self.shadows.get(&v).copied() } else { self.map[v] }
+                if is_shadow {
+                    self.shadows.get(&v).copied()
+                } else {
+                    self.map[v]
+                }
             }
             ValueDef::Inst(_) if is_shadow && !self.s.has_shadow(v) => Some(self.lookup(Key::Primal(v))?),
             ValueDef::Inst(_) => None,

@@ -145,7 +145,9 @@ pub fn synthesise(
             r.reverse_sweep()?;
         }
         Mode::Forward => {
-            return Err(Refusal::new(crate::refusal::RefusalKind::Internal("forward mode in reverse synthesis".into())));
+            return Err(Refusal::new(crate::refusal::RefusalKind::Internal(
+                "forward mode in reverse synthesis".into(),
+            )));
         }
     }
     Ok(r.e.finish(start))

@@ -86,7 +86,8 @@ impl Reverse<'_, '_> {
                 })
                 .collect();
             let layout = &self.e.module.ctx.layout;
-            let sizes: Vec<u64> = types.iter().map(|t| layout.size_of(&self.e.module.ctx.types, *t).unwrap_or(64)).collect();
+            let sizes: Vec<u64> =
+                types.iter().map(|t| layout.size_of(&self.e.module.ctx.types, *t).unwrap_or(64)).collect();
             // Wide columns first keep every column aligned.
             let mut order: Vec<usize> = (0..sizes.len()).collect();
             order.sort_by_key(|n| (std::cmp::Reverse(alignment(sizes[*n])), *n));
@@ -175,7 +176,11 @@ impl Reverse<'_, '_> {
         let address = if exact {
             let rows = self.e.b().load(i64, slots.rows, 0, MemClass::Unknown);
             let before = self.e.b().i64(before);
-            let offset = if self.e.b().is_zero(before) { before } else { self.e.b().binary(enzyme_ir::BinOp::Mul, rows, before) };
+            let offset = if self.e.b().is_zero(before) {
+                before
+            } else {
+                self.e.b().binary(enzyme_ir::BinOp::Mul, rows, before)
+            };
             let start = self.e.b().byte_offset(buffer, offset);
             self.e.b().gep(ty, start, &[index])
         } else {

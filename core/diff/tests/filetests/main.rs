@@ -19,7 +19,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests");
     let root = std::env::var_os("FILETESTS_ROOT").map_or(root, PathBuf::from);
-    let mut trials = vec![Trial::test("wrong_derivatives_are_seen", || wrong_derivatives_are_seen().map_err(Failed::from))];
+    let mut trials =
+        vec![Trial::test("wrong_derivatives_are_seen", || wrong_derivatives_are_seen().map_err(Failed::from))];
     for area in entries(&root).into_iter().filter(|p| p.is_dir()) {
         for file in entries(&area).into_iter().filter(|p| p.extension().is_some_and(|e| e == "ll")) {
             let name = |p: &Path| p.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -4,7 +4,7 @@
 ; grad: @caller(1.5, const: 2.5)
 ; grad: @memory([1.5, 2.0], [2.5, 3.0])
 ; grad: @memory([1.5, 2.0], const: [2.5, 3.0])
-; grad: @memory(const: [1.5, 2.0], [2.5, 3.0])
+; error[LostInPinned]: @memory(const: [1.5, 2.0], [2.5, 3.0])
 ; grad: @chain(1.5)
 ; grad: @writes([1.5, 2.0])
 ; grad: @unused_result(1.5)

@@ -5,7 +5,7 @@
 ; grad: @write_write_read(1.5, [2.0])
 ; grad: @read_modify_write([2.0, 3.0])
 ; grad: @clear([2.0, 3.0])
-; grad: @read_write_read(1.5, const: [2.0])
+; error[LostInPinned]: @read_write_read(1.5, const: [2.0])
 ; grad: @swap([2.0, 3.0])
 ; grad: @needed_after_overwrite([2.0, 3.0])
 
