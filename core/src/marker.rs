@@ -176,10 +176,10 @@ fn check(module: &Module, call: &MarkerCall, at: usize, ty: TypeId, n: usize, na
     }
     let types = &module.ctx.types;
     let fits = arg.ty == ty
-        || match (&types[arg.ty], &types[ty]) {
-            (Type::Float(_), Type::Float(_)) | (Type::Int(_), Type::Int(_)) | (Type::Ptr(_), Type::Ptr(_)) => true,
-            _ => false,
-        };
+        || matches!(
+            (&types[arg.ty], &types[ty]),
+            (Type::Float(_), Type::Float(_)) | (Type::Int(_), Type::Int(_)) | (Type::Ptr(_), Type::Ptr(_))
+        );
     if fits {
         Ok(())
     } else {

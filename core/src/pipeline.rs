@@ -125,7 +125,6 @@ fn is_closed(session: &Session, functions: &[FuncId]) -> bool {
     })
 }
 
-#[expect(clippy::too_many_arguments, reason = "the state of one loop of the pipeline")]
 fn differentiate(
     session: &mut Session,
     options: &Options,

@@ -299,11 +299,11 @@ impl<'a> Pass<'a> {
     }
 
     fn vary(&mut self, v: Option<ValueId>, reason: Reason) {
-        if let Some(v) = v {
-            if self.varied[v].is_none() {
-                self.varied[v] = Some(reason);
-                self.changed = true;
-            }
+        if let Some(v) = v
+            && self.varied[v].is_none()
+        {
+            self.varied[v] = Some(reason);
+            self.changed = true;
         }
     }
 
@@ -376,10 +376,11 @@ impl<'a> Pass<'a> {
             Op::InsertValue(_) => from_operand(self, args),
             Op::Load(_) => {
                 let (Some(r), Some(p)) = (inst.result, args.first()) else { return };
-                if let Some(c) = self.class(*p) {
-                    if self.state(c).has_shadow() && self.carry(r).may() {
-                        self.vary(inst.result, Reason::Read(i, c));
-                    }
+                if let Some(c) = self.class(*p)
+                    && self.state(c).has_shadow()
+                    && self.carry(r).may()
+                {
+                    self.vary(inst.result, Reason::Read(i, c));
                 }
             }
             Op::Store(_) => {
@@ -553,13 +554,12 @@ impl<'a> Pass<'a> {
             }
         }
         for (_, i) in func.placed() {
-            if func.insts[i].op.call_info().is_some() {
-                if let Callee::Defined(g) = resolve(self.program.module, func, i) {
-                    if let Some(ctx) = self.callee_context(i, g, &func.call_args(i).to_vec()) {
-                        out.callees.insert((g, ctx.clone()));
-                        out.calls.insert(i, ctx);
-                    }
-                }
+            if func.insts[i].op.call_info().is_some()
+                && let Callee::Defined(g) = resolve(self.program.module, func, i)
+                && let Some(ctx) = self.callee_context(i, g, func.call_args(i))
+            {
+                out.callees.insert((g, ctx.clone()));
+                out.calls.insert(i, ctx);
             }
         }
         self.check(&out, &useful);
@@ -572,10 +572,11 @@ impl<'a> Pass<'a> {
         let func = self.program.func(self.f);
         for (_, i) in func.placed() {
             let inst = &func.insts[i];
-            if let Some(r) = inst.result {
-                if out.is_active(r) && self.carry(r) == Carry::Mixed {
-                    self.conflicts.push(Conflict::BitTrick(i));
-                }
+            if let Some(r) = inst.result
+                && out.is_active(r)
+                && self.carry(r) == Carry::Mixed
+            {
+                self.conflicts.push(Conflict::BitTrick(i));
             }
             match &inst.op {
                 Op::Load(_) => {

@@ -49,7 +49,7 @@ pub fn runs_as_bits(runs: &[ByteRun], bits: u32) -> Option<Carry> {
         ByteType::Float(kind) => {
             let total: u64 = runs.iter().map(|r| r.size).sum();
             let same = runs.iter().all(|r| r.ty == first.ty);
-            let whole = total * 8 == u64::from(bits) && bits % kind.bits() == 0;
+            let whole = total * 8 == u64::from(bits) && bits.is_multiple_of(kind.bits());
             (same && whole).then(|| Carry::Bits(kind, bits / kind.bits()))
         }
     }
@@ -96,7 +96,7 @@ impl Pass<'_> {
     /// Bits of the integer value `v` as floats of the type `float_ty`.
     fn as_lanes(&self, float_ty: TypeId, bits: u32) -> Option<Carry> {
         let kind = self.module.ctx.types.float_kind(float_ty)?;
-        (bits % kind.bits() == 0).then(|| Carry::Bits(kind, bits / kind.bits()))
+        bits.is_multiple_of(kind.bits()).then(|| Carry::Bits(kind, bits / kind.bits()))
     }
 
     /// Gives `v` and all that it is merged with the carry `c`.
@@ -138,10 +138,10 @@ impl Pass<'_> {
             Op::Cast(CastOp::BitCast) => {
                 let (Some(from), Some(to)) = (inst.args.first().copied(), inst.result) else { return };
                 for (a, b) in [(from, to), (to, from)] {
-                    if let Some(bits) = self.int_bits(self.func.ty(a)) {
-                        if let Some(c) = self.as_lanes(self.func.ty(b), bits) {
-                            self.spread(a, c);
-                        }
+                    if let Some(bits) = self.int_bits(self.func.ty(a))
+                        && let Some(c) = self.as_lanes(self.func.ty(b), bits)
+                    {
+                        self.spread(a, c);
                     }
                 }
             }

@@ -114,12 +114,11 @@ impl<'a> Program<'a> {
 pub fn callees(module: &Module, func: &Func) -> Vec<FuncId> {
     let mut out = Vec::new();
     for (_, i) in func.placed() {
-        if matches!(func.insts[i].op, Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. }) {
-            if let Callee::Defined(g) = resolve(module, func, i) {
-                if !out.contains(&g) {
-                    out.push(g);
-                }
-            }
+        if matches!(func.insts[i].op, Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. })
+            && let Callee::Defined(g) = resolve(module, func, i)
+            && !out.contains(&g)
+        {
+            out.push(g);
         }
     }
     out

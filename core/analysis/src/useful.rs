@@ -61,10 +61,10 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
                     }
                 }
                 Op::Store(_) => {
-                    if let (Some(v), Some(c)) = (args.first(), args.get(1).and_then(|p| class_of(*p))) {
-                        if out.classes.contains(&c) {
-                            mark(&mut out, *v);
-                        }
+                    if let (Some(v), Some(c)) = (args.first(), args.get(1).and_then(|p| class_of(*p)))
+                        && out.classes.contains(&c)
+                    {
+                        mark(&mut out, *v);
                     }
                 }
                 Op::AtomicRmw(..) | Op::CmpXchg { .. } => {

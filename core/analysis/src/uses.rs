@@ -39,11 +39,21 @@ impl Uses {
             if !seen.insert(v) {
                 continue;
             }
-            let moved_in = func.def_inst(v).is_none_or(|i| match &func.insts[i].op {
-                Op::Load(_) | Op::Phi(_) | Op::Select | Op::Freeze | Op::ExtractValue(_) | Op::ExtractElement => true,
-                Op::Cast(CastOp::BitCast | CastOp::PtrToInt) | Op::InsertElement | Op::InsertValue(_) => true,
-                Op::Call(_) | Op::Invoke { .. } => true,
-                _ => false,
+            let moved_in = func.def_inst(v).is_none_or(|i| {
+                matches!(
+                    &func.insts[i].op,
+                    Op::Load(_)
+                        | Op::Phi(_)
+                        | Op::Select
+                        | Op::Freeze
+                        | Op::ExtractValue(_)
+                        | Op::ExtractElement
+                        | Op::Cast(CastOp::BitCast | CastOp::PtrToInt)
+                        | Op::InsertElement
+                        | Op::InsertValue(_)
+                        | Op::Call(_)
+                        | Op::Invoke { .. }
+                )
             });
             if !moved_in {
                 return false;

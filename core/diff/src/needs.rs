@@ -85,10 +85,10 @@ impl Collector<'_> {
                 self.shadow(*a);
             }
         }
-        if needs.results != 0 {
-            if let Some(r) = result {
-                self.primal(r);
-            }
+        if needs.results != 0
+            && let Some(r) = result
+        {
+            self.primal(r);
         }
     }
 

@@ -13,6 +13,9 @@ use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 
+/// Does something with one float of an aggregate in memory: its path, type and address.
+type EachFloat<'f, R> = &'f mut dyn FnMut(&mut R, &[u32], TypeId, ValueId) -> Result<(), Refusal>;
+
 impl Reverse<'_, '_> {
     /// Type of the adjoint of `v`: its own, or floats where an integer holds their bits.
     pub fn adjoint_type(&mut self, v: ValueId) -> TypeId {
@@ -192,12 +195,7 @@ impl Reverse<'_, '_> {
     }
 
     /// Calls `f` with path, type and address of every float or float vector in an aggregate in memory.
-    fn each_float(
-        &mut self,
-        ty: TypeId,
-        at: ValueId,
-        f: &mut dyn FnMut(&mut Self, &[u32], TypeId, ValueId) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+    fn each_float(&mut self, ty: TypeId, at: ValueId, f: EachFloat<'_, Self>) -> Result<(), Refusal> {
         let mut work = vec![(ty, 0u64, Vec::new())];
         while let Some((ty, offset, path)) = work.pop() {
             if !self.e.module.ctx.types.contains_float(ty) {

@@ -30,12 +30,11 @@ impl Reverse<'_, '_> {
             let r = self.e.new_block(&name);
             self.reversed.insert(*b, r);
         }
-        if let (Some(seed), Some(t)) = (self.sig.seed, self.s.func.terminator(exit)) {
-            if let (Some(v), Some(seed)) =
+        if let (Some(seed), Some(t)) = (self.sig.seed, self.s.func.terminator(exit))
+            && let (Some(v), Some(seed)) =
                 (self.s.func.insts[t].args.first().copied(), self.e.func.params.get(seed).copied())
-            {
-                self.add_adjoint(v, seed)?;
-            }
+        {
+            self.add_adjoint(v, seed)?;
         }
         self.e.b().br(self.reversed[&exit]);
         for b in order.iter().rev() {
@@ -60,10 +59,10 @@ impl Reverse<'_, '_> {
         for i in self.s.func.blocks[b].insts.clone() {
             let inst = &self.s.func.insts[i];
             let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
-            if self.s.is_active(r) {
-                if let Some(t) = self.take_adjoint(r)? {
-                    phis.push((r, t));
-                }
+            if self.s.is_active(r)
+                && let Some(t) = self.take_adjoint(r)?
+            {
+                phis.push((r, t));
             }
         }
         if self.s.shape.cfg.entry() == Some(b) {

@@ -71,10 +71,10 @@ impl Reverse<'_, '_> {
     ) -> Result<(), Refusal> {
         let mut entered = None;
         let i32 = self.e.module.ctx.types.int(32);
-        if self.plan.choice.cached.contains(&Key::Entered(b)) {
-            if let Some(Merge::Recorded(_)) = self.s.shape.merges.get(&b) {
-                entered = Some(self.e.b().phi(i32, &[]));
-            }
+        if self.plan.choice.cached.contains(&Key::Entered(b))
+            && let Some(Merge::Recorded(_)) = self.s.shape.merges.get(&b)
+        {
+            entered = Some(self.e.b().phi(i32, &[]));
         }
         for i in &self.s.func.blocks[b].insts {
             let inst = &self.s.func.insts[*i];
@@ -89,15 +89,15 @@ impl Reverse<'_, '_> {
             }
         }
         let (i64, one) = (self.e.module.ctx.types.int(64), self.e.b().i64(1));
-        if let Some(l) = self.s.shape.loops.headed_by(b) {
-            if let (Some(n), Some(c)) = (next.get(&l).copied(), self.counters.get(&l).copied()) {
-                let now = self.e.b().load(i64, n, 0, MemClass::Unknown);
-                self.e.b().store(now, c, 0, MemClass::Unknown);
-                let then = self.e.b().add(now, one);
-                self.e.b().store(then, n, 0, MemClass::Unknown);
-                if self.plan.loops.get(&l).is_some_and(|c| c.rows == Rows::PerIteration) {
-                    self.ensure_rows(l, then);
-                }
+        if let Some(l) = self.s.shape.loops.headed_by(b)
+            && let (Some(n), Some(c)) = (next.get(&l).copied(), self.counters.get(&l).copied())
+        {
+            let now = self.e.b().load(i64, n, 0, MemClass::Unknown);
+            self.e.b().store(now, c, 0, MemClass::Unknown);
+            let then = self.e.b().add(now, one);
+            self.e.b().store(then, n, 0, MemClass::Unknown);
+            if self.plan.loops.get(&l).is_some_and(|c| c.rows == Rows::PerIteration) {
+                self.ensure_rows(l, then);
             }
         }
         // Dedicated exits: entering this block leaves these loops, the inner ones first.

@@ -55,7 +55,11 @@ pub fn file(source: &str, directives: &Directives) -> Result<(), String> {
     let variants =
         if directives.alone { vec![Variant::Plain] } else { vec![Variant::Plain, Variant::Called, Variant::Looped] };
     for variant in variants {
-        let stated: &[bool] = if directives.facts.is_empty() { &[false] } else { &[false, true] };
+        let stated: &[bool] = match (directives.facts.is_empty(), directives.needs_facts) {
+            (true, _) => &[false],
+            (false, false) => &[false, true],
+            (false, true) => &[true],
+        };
         for with_facts in stated {
             if let Err(e) = gradients(source, directives, variant, *with_facts) {
                 let facts = if *with_facts { " with facts" } else { "" };

@@ -8,6 +8,7 @@
 //! ; trip: @f %header %count                  fact: backedges that the loop takes
 //! ; bytes: @f %load double                   fact: type of the bytes that a load moves (also `ptr`, `int`)
 //! ; alone: why                               the function is not called by wrappers
+//! ; needs-facts: why                         without the facts stated it would be refused
 //! ; error[UnknownType]: @f([1.0]) forward    refused, in forward mode; without the word in combined mode
 //! ; plan: @f kept has %x                     a row of the plan names a value; also `rebuilt`, `needed`, `loops`, and `not`
 //! ```
@@ -83,6 +84,7 @@ pub struct Directives {
     pub plans: Vec<Planned>,
     pub facts: Vec<Fact>,
     pub alone: bool,
+    pub needs_facts: bool,
 }
 
 /// Differences of a smooth function with a first step of 2^-7 and Romberg's extrapolation end with an error of some
@@ -154,6 +156,8 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
         out.facts.push(if text.starts_with("trip") { Fact::Trip(a, b, c) } else { Fact::Bytes(a, b, c) });
     } else if text.starts_with("alone:") {
         out.alone = true;
+    } else if text.starts_with("needs-facts:") {
+        out.needs_facts = true;
     }
     Ok(())
 }

@@ -6,7 +6,6 @@
 ; grad: @constant_table(1.5, i64 1)
 ; grad: @constant_default([1.5], i1 0)
 ; grad: @constant_default([1.5], i1 1)
-; grad: @constant_scratch([1.5, 2.0], const: [0.0, 0.0])
 
 @table = constant [3 x double] [double 2.0, double 3.0, double 5.0]
 @default = internal constant double 4.0
@@ -49,14 +48,5 @@ define double @constant_default(ptr %a, i1 %c) {
   %x = load double, ptr %p
   %y = load double, ptr %a
   %z = fmul double %x, %y
-  ret double %z
-}
-
-; Active data goes into constant memory, where nobody reads it.
-define double @constant_scratch(ptr %a, ptr %log) {
-  %x = load double, ptr %a
-  %y = fmul double %x, %x
-  store double %y, ptr %log
-  %z = fmul double %y, %x
   ret double %z
 }
