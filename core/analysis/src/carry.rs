@@ -8,12 +8,16 @@
 //! An integer that is computed with is an integer, unless the computation only moves bits (shifts by whole half-words,
 //! truncation, `or`) towards a float: then it is [`Carry::Mixed`], which is refused where it is active.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, ByteRun, ByteType, CastOp, Facts, FloatKind, Func, InstId, Module, Op, Type, TypeId, ValueId};
+use enzyme_ir::{
+    BinOp, ByteRun, ByteType, CastOp, Facts, FloatKind, Func, FuncId, InstId, Module, Op, Type, TypeId, ValueId,
+};
 
-use crate::memory::FuncMemory;
+use crate::callee::{Callee, resolve};
+use crate::memory::{ClassId, FuncMemory};
+use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
 
 /// How a value carries floats.
@@ -62,8 +66,10 @@ pub fn analyze(
     facts: &Facts,
     memory: &FuncMemory,
     uses: &Uses,
+    callees: &BTreeMap<FuncId, Unit>,
 ) -> SecondaryMap<ValueId, Carry> {
-    let mut pass = Pass { module, func, facts, memory, uses, out: SecondaryMap::new() };
+    let outer = outer_classes(memory);
+    let mut pass = Pass { module, func, facts, memory, uses, outer, callees, out: SecondaryMap::new() };
     for v in func.values.keys() {
         if module.ctx.types.contains_float(func.ty(v)) {
             pass.out[v] = Carry::Native;
@@ -82,6 +88,8 @@ struct Pass<'a> {
     facts: &'a Facts,
     memory: &'a FuncMemory,
     uses: &'a Uses,
+    outer: BTreeSet<ClassId>,
+    callees: &'a BTreeMap<FuncId, Unit>,
     out: SecondaryMap<ValueId, Carry>,
 }
 
@@ -145,6 +153,16 @@ impl Pass<'_> {
                     }
                 }
             }
+            Op::Call(_) | Op::Invoke { .. } => {
+                // What the callee makes of an integer parameter is what the argument is.
+                let Callee::Defined(g) = resolve(self.module, self.func, i) else { return };
+                let Some(callee) = self.callees.get(&g) else { return };
+                for (p, a) in self.module.funcs[g].params.iter().zip(self.func.call_args(i)) {
+                    if callee.carry[*p].may() && self.int_bits(self.func.ty(*a)).is_some() {
+                        self.spread(*a, callee.carry[*p]);
+                    }
+                }
+            }
             Op::Load(_) => {
                 if let (Some(v), Some(p)) = (inst.result, inst.args.first().copied()) {
                     self.access(i, v, p);
@@ -164,19 +182,30 @@ impl Pass<'_> {
         if self.func.as_const(v).is_some() || !self.uses.is_copied_only(self.func, v) {
             return;
         }
-        if let Some(c) = self.facts.access_types.get(&i).and_then(|runs| runs_as_bits(runs, bits)) {
+        let Some(class) = self.memory.class_of[p] else { return };
+        let memory = &self.memory.classes[class];
+        // Floats copied into memory that is only ever read as integers: the name of the integer type proves nothing.
+        let hidden = memory.floats.is_empty() && !memory.copied_floats.is_empty();
+        let stated = self.facts.access_types.get(&i).and_then(|runs| runs_as_bits(runs, bits));
+        if let Some(c) = stated.filter(|_| !hidden) {
             if c != Carry::None {
                 self.spread(v, c);
             }
             return;
         }
-        let Some(class) = self.memory.class_of[p] else { return };
-        if self.memory.classes[class].floats.is_empty() || is_narrow_field(self.module, self.func, self.memory, p, bits)
-        {
+        if memory.all_floats().is_empty() {
+            // Nobody here says what the caller keeps in its memory.
+            let unsaid = !memory.pointers && !memory.integers && bits >= 16 && self.outer.contains(&class);
+            if unsaid {
+                self.spread(v, Carry::Unknown);
+            }
+            return;
+        }
+        if is_narrow_field(self.module, self.func, self.memory, p, bits) {
             return;
         }
         match self.memory.uniform_float(class) {
-            Some(kind) if bits % kind.bits() == 0 => self.spread(v, Carry::Bits(kind, bits / kind.bits())),
+            Some(kind) if bits.is_multiple_of(kind.bits()) => self.spread(v, Carry::Bits(kind, bits / kind.bits())),
             _ => self.spread(v, Carry::Unknown),
         }
     }
@@ -262,8 +291,10 @@ pub fn moves_bits(op: &Op) -> bool {
 /// float in that memory, and its address does not step in units smaller than those floats, as a copy piece by piece would.
 pub fn is_narrow_field(module: &Module, func: &Func, memory: &FuncMemory, p: ValueId, bits: u32) -> bool {
     let Some(class) = memory.class_of[p] else { return false };
-    let Some(smallest) = memory.classes[class].floats.iter().map(|k| k.bits()).min() else { return false };
-    bits < smallest && steps_at_least(module, func, p, u64::from(smallest / 8))
+    let Some(smallest) = memory.classes[class].all_floats().iter().map(|k| k.bits()).min() else { return false };
+    bits < smallest
+        && steps_at_least(module, func, p, u64::from(smallest / 8))
+        && !overlaps_a_float(module, func, memory, class, p, bits)
 }
 
 /// Whether every variable step on the way to the address `p` is at least `unit` bytes.
@@ -333,4 +364,67 @@ fn steps_at_least(module: &Module, func: &Func, p: ValueId, unit: u64) -> bool {
         }
     }
     true
+}
+
+/// Start of an address computation, constant bytes added, and the greatest common divisor of all variable steps.
+fn offset_of(module: &Module, func: &Func, p: ValueId) -> Option<(ValueId, i64, u64)> {
+    let ctx = &module.ctx;
+    let (mut at, mut offset, mut step) = (p, 0i64, 0u64);
+    for _ in 0..64 {
+        let Some(i) = func.def_inst(at) else { return Some((at, offset, step)) };
+        let inst = &func.insts[i];
+        let Op::Gep { elem, .. } = &inst.op else { return Some((at, offset, step)) };
+        let mut ty = *elem;
+        for (n, index) in inst.args.iter().enumerate().skip(1) {
+            let value = func.as_const(*index).and_then(|c| ctx.consts.as_u64(c));
+            if n > 1 {
+                let (moved, inner) = ctx.layout.element(&ctx.types, ty, value.unwrap_or(0))?;
+                ty = inner;
+                offset = offset.wrapping_add(moved as i64);
+            }
+            let size = ctx.layout.size_of(&ctx.types, ty)?;
+            match value {
+                Some(v) if n == 1 => offset = offset.wrapping_add((v as i64).wrapping_mul(size as i64)),
+                Some(_) => {}
+                None => step = gcd(step, size),
+            }
+        }
+        at = *inst.args.first()?;
+    }
+    None
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Whether an integer at `p` may lie on bytes that are accessed as floats elsewhere, by offsets from where the addresses
+/// start (all starts of a class are taken to be the same place of a record).
+fn overlaps_a_float(module: &Module, func: &Func, memory: &FuncMemory, class: ClassId, p: ValueId, bits: u32) -> bool {
+    let Some((_, own, own_step)) = offset_of(module, func, p) else { return true };
+    let size = i64::from(bits / 8);
+    func.placed().any(|(_, i)| {
+        let inst = &func.insts[i];
+        let (value, address) = match (&inst.op, inst.args.as_slice()) {
+            (Op::Load(_), [p]) => (inst.result, *p),
+            (Op::Store(_), [v, p]) => (Some(*v), *p),
+            _ => return false,
+        };
+        let Some(kind) = value.and_then(|v| module.ctx.types.float_kind(func.ty(v))) else { return false };
+        if memory.class_of[address] != Some(class) {
+            return false;
+        }
+        let Some((_, offset, step)) = offset_of(module, func, address) else { return true };
+        let width = i64::from(kind.bits() / 8);
+        let period = gcd(own_step, step) as i64;
+        let distance = own - offset;
+        // Bytes [distance, distance + size) against [0, width), repeated with the period.
+        match period {
+            0 => distance < width && distance + size > 0,
+            _ => {
+                let d = distance.rem_euclid(period);
+                d < width || d + size > period
+            }
+        }
+    })
 }

@@ -54,10 +54,19 @@ pub struct Class {
     pub objects: BTreeSet<Object>,
     /// Formats of floats read or written in it.
     pub floats: BTreeSet<FloatKind>,
+    /// Formats of floats in memory that is copied to or from it as bytes.
+    pub copied_floats: BTreeSet<FloatKind>,
     /// Pointers are read or written in it.
     pub pointers: bool,
     /// Integers that are not mere copies are read or written in it.
     pub integers: bool,
+}
+
+impl Class {
+    /// Formats of all floats that may be in it.
+    pub fn all_floats(&self) -> BTreeSet<FloatKind> {
+        self.floats.union(&self.copied_floats).copied().collect()
+    }
 }
 
 /// Classes of one function.
@@ -79,14 +88,15 @@ impl FuncMemory {
     /// The only type of byte in the memory of `class`, if it is one float format throughout.
     pub fn uniform_float(&self, class: ClassId) -> Option<FloatKind> {
         let c = &self.classes[class];
-        let first = c.floats.first().copied();
-        (c.floats.len() == 1 && !c.pointers && !c.integers).then_some(first).flatten()
+        let floats = c.all_floats();
+        let first = floats.first().copied();
+        (floats.len() == 1 && !c.pointers && !c.integers).then_some(first).flatten()
     }
 
     /// Whether the class is known to be memory: something is in it, or is read or written there.
     pub fn is_memory(&self, class: ClassId) -> bool {
-        let Class { deref: _, objects, floats, pointers, integers } = &self.classes[class];
-        !objects.is_empty() || !floats.is_empty() || *pointers || *integers
+        let Class { deref: _, objects, floats, copied_floats, pointers, integers } = &self.classes[class];
+        !objects.is_empty() || !floats.is_empty() || !copied_floats.is_empty() || *pointers || *integers
     }
 
     /// The class and those reached through the pointers stored in it, each once.
@@ -117,6 +127,7 @@ pub fn analyze_group(
         parent: Vec::new(),
         globals: BTreeMap::new(),
         group: BTreeMap::new(),
+        copies: Vec::new(),
     };
     for f in group {
         solver.declare(*f);
@@ -141,6 +152,8 @@ struct Solver<'a> {
     parent: Vec<u32>,
     globals: BTreeMap<GlobalId, u32>,
     group: BTreeMap<FuncId, GroupFunc>,
+    /// Classes between which bytes are copied.
+    copies: Vec<(u32, u32)>,
 }
 
 #[derive(Default)]
@@ -185,10 +198,11 @@ impl<'a> Solver<'a> {
             }
             let gone = std::mem::take(&mut self.classes[b as usize]);
             self.parent[b as usize] = a;
-            let Class { deref: _, objects, floats, pointers, integers } = gone.facts;
+            let Class { deref: _, objects, floats, copied_floats, pointers, integers } = gone.facts;
             let kept = &mut self.classes[a as usize];
             kept.facts.objects.extend(objects);
             kept.facts.floats.extend(floats);
+            kept.facts.copied_floats.extend(copied_floats);
             kept.facts.pointers |= pointers;
             kept.facts.integers |= integers;
             match (kept.deref, gone.deref) {
@@ -512,6 +526,7 @@ impl<'a> Solver<'a> {
                 PointerEffect::Copy { dst, src } => {
                     if let (Some(d), Some(s)) = (args.get(dst).copied(), args.get(src).copied()) {
                         if let (Some(x), Some(y)) = (self.class(f, d), self.class(f, s)) {
+                            self.copies.push((x, y));
                             let (x, y) = (self.deref(x), self.deref(y));
                             self.unify(x, y);
                         }
@@ -578,9 +593,10 @@ impl<'a> Solver<'a> {
                 continue;
             }
             map.insert(theirs, ours);
-            let Class { deref, objects, floats, pointers, integers } = &callee.classes[theirs];
+            let Class { deref, objects, floats, copied_floats, pointers, integers } = &callee.classes[theirs];
             let facts = self.facts(ours);
             facts.floats.extend(floats);
+            facts.copied_floats.extend(copied_floats);
             facts.pointers |= pointers;
             facts.integers |= integers;
             for o in objects {
@@ -601,7 +617,28 @@ impl<'a> Solver<'a> {
         }
     }
 
+    /// What is copied as bytes is the same on both sides.
+    fn spread_copied_floats(&mut self) {
+        let copies = std::mem::take(&mut self.copies);
+        loop {
+            let mut grown = false;
+            for (a, b) in &copies {
+                for (from, to) in [(*a, *b), (*b, *a)] {
+                    let all = self.facts(from).all_floats();
+                    let target = self.facts(to);
+                    let before = target.copied_floats.len();
+                    target.copied_floats.extend(all);
+                    grown |= target.copied_floats.len() != before;
+                }
+            }
+            if !grown {
+                return;
+            }
+        }
+    }
+
     fn finish(mut self) -> BTreeMap<FuncId, FuncMemory> {
+        self.spread_copied_floats();
         let mut number: BTreeMap<u32, ClassId> = BTreeMap::new();
         for x in 0..self.parent.len() as u32 {
             let root = self.find(x);

@@ -41,8 +41,9 @@ fn object(program: &Program<'_>, o: &Object) -> String {
 }
 
 fn class_line(program: &Program<'_>, id: ClassId, class: &Class) -> String {
-    let Class { deref, objects, floats, pointers, integers } = class;
+    let Class { deref, objects, floats, copied_floats, pointers, integers } = class;
     let mut holds: Vec<String> = floats.iter().map(|k| k.name().to_owned()).collect();
+    holds.extend(copied_floats.difference(floats).map(|k| format!("{} by copies", k.name())));
     if *pointers {
         holds.push("pointers".to_owned());
     }

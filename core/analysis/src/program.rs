@@ -54,18 +54,21 @@ impl Units {
             }
         }
         let mut memories: BTreeMap<FuncId, FuncMemory> = BTreeMap::new();
+        let mut order: Vec<FuncId> = Vec::new();
         for group in petgraph::algo::tarjan_scc(&graph) {
             let mut group: Vec<FuncId> = group.into_iter().map(FuncId::from_u32).collect();
             group.sort_unstable();
             let solved = memory::analyze_group(module, &group, &memories);
             memories.extend(solved);
+            order.extend(group);
         }
-        let mut units = BTreeMap::new();
-        for (f, memory) in memories {
+        let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
+        for f in order {
+            let Some(memory) = memories.remove(&f) else { continue };
             let func = &module.funcs[f];
             let facts = facts.get(&f).cloned().unwrap_or_default();
             let uses = Uses::new(func);
-            let carry = carry::analyze(module, func, &facts, &memory, &uses);
+            let carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
             let outer_classes = outer_classes(&memory);
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {
@@ -124,7 +127,7 @@ pub fn callees(module: &Module, func: &Func) -> Vec<FuncId> {
     out
 }
 
-fn outer_classes(memory: &FuncMemory) -> BTreeSet<ClassId> {
+pub(crate) fn outer_classes(memory: &FuncMemory) -> BTreeSet<ClassId> {
     let mut out = BTreeSet::new();
     let globals = memory.classes.iter().filter(|(_, c)| c.objects.iter().any(|o| matches!(o, Object::Global(_))));
     let roots = memory.params.iter().flatten().copied().chain(memory.ret).chain(globals.map(|e| e.0));

@@ -30,7 +30,7 @@ pub fn classify(module: &Module, s: &Subject<'_>, i: InstId, pointers: &[ValueId
     let (mut floats, mut has_pointers, mut integers) = (std::collections::BTreeSet::new(), false, false);
     for c in &classes {
         let class = &s.unit.memory.classes[*c];
-        floats.extend(class.floats.iter().copied());
+        floats.extend(class.all_floats());
         has_pointers |= class.pointers;
         integers |= class.integers;
     }

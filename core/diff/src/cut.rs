@@ -69,6 +69,14 @@ fn value_type(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
     }
 }
 
+/// What caching `key` costs in all, in quarters of a simple operation.
+pub fn caching_cost(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
+    let scope = s.scope(key);
+    let bytes = value_type(module, s, key);
+    let once = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
+    once.saturating_mul(weight(module, s, scope)).min(INFINITE / 4)
+}
+
 /// The cheapest way to have all of `needed`.
 pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> Choice {
     let mut sources: BTreeMap<Key, Source> = BTreeMap::new();
@@ -101,11 +109,8 @@ fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &BTree
         }
     }
     for (k, (inner, outer)) in &vertices {
-        let scope = s.scope(*k);
-        let times = weight(module, s, scope);
-        let bytes = value_type(module, s, *k);
-        let cache = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
-        graph.add_edge(*outer, *inner, cache.saturating_mul(times).min(INFINITE / 4));
+        let times = weight(module, s, s.scope(*k));
+        graph.add_edge(*outer, *inner, caching_cost(module, s, *k));
         if needed.contains(k) {
             graph.add_edge(*inner, sink, INFINITE);
         }

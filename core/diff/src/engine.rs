@@ -158,6 +158,14 @@ impl Engine {
         request: &Request,
         options: Options,
     ) -> Result<Derivative, Vec<Refused>> {
+        let mut reached = vec![request.func];
+        let mut n = 0;
+        while let Some(f) = reached.get(n).copied() {
+            crate::normalise::by_value(module, f);
+            let more = enzyme_analysis::program::callees(module, &module.funcs[f]);
+            reached.extend(more.into_iter().filter(|g| !reached.contains(g)).collect::<Vec<_>>());
+            n += 1;
+        }
         let units = Units::analyze(module, facts, &[request.func]);
         let context = context_of(module, &units, request).map_err(|r| vec![r])?;
         let mut activities = Activities::default();

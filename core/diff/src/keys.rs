@@ -1,7 +1,7 @@
 //! What the reverse sweep may want to know of the forward sweep, and how each piece can be had again.
 //!
 //! A [`Key`] names a piece: a primal value, a shadow pointer, how often a loop ran, which way control came, the tape of
-//! a call. [`derive`] says whether it is simply there, can be rebuilt from other keys, or is a *root* that only a cache
+//! a call. [`derive()`] says whether it is simply there, can be rebuilt from other keys, or is a *root* that only a cache
 //! can give back.
 
 use enzyme_analysis::{Activity, Callee, Unit, resolve};

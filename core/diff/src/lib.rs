@@ -12,6 +12,7 @@ pub mod engine;
 pub mod keys;
 pub mod lower;
 pub mod needs;
+pub mod normalise;
 pub mod plan;
 pub mod refusal;
 pub mod request;

@@ -19,11 +19,12 @@ use crate::shape::Trip;
 /// How the rows of a loop's cache are allocated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rows {
-    /// All at once before the outermost loop: the number of rows is the product of the iterations of these loops, whose
-    /// backedge counts are available there.
-    Exact(Vec<ValueId>),
-    /// Grown when the loop is entered, whose iterations are known then.
-    PerEntry(ValueId),
+    /// All at once before the loop, which is an outermost one with this backedge count.
+    Exact(ValueId),
+    /// Grown when the loop is entered, whose backedge count is known then. If the counts of all loops around it are
+    /// known before the outermost one, their product says how much is asked for at first: a guess, since a count says
+    /// nothing of a loop that is not entered.
+    PerEntry(ValueId, Option<Vec<ValueId>>),
     /// Grown while the loop runs.
     PerIteration,
 }
@@ -61,6 +62,8 @@ pub struct Plan {
     pub loops: BTreeMap<LoopId, LoopCache>,
     /// Frees.
     pub frees: Frees,
+    /// Values whose adjoint may be zero because another arm of a selection was taken.
+    pub selectable: BTreeSet<ValueId>,
     /// Stack slots that must outlive the forward sweep of a split derivative.
     pub heap_slots: BTreeSet<InstId>,
 }
@@ -105,7 +108,7 @@ impl Plan {
                 }
             }
         }
-        Ok(Plan { needed, choice, cells, loops, frees, heap_slots })
+        Ok(Plan { needed, choice, cells, loops, frees, selectable: find_selectable(s), heap_slots })
     }
 
     /// Where a cached key is kept: the loop whose row holds it, and its position there.
@@ -133,10 +136,10 @@ fn plan_rows(s: &Subject<'_>, l: LoopId, keys: Vec<Key>) -> LoopCache {
         (Some(_), None) => false,
     };
     let counts: Option<Vec<ValueId>> = path.iter().map(|l| known(l).filter(|v| at_preheader(*v))).collect();
-    let rows = match (counts, known(&l)) {
-        (Some(counts), _) => Rows::Exact(counts),
-        (None, Some(v)) => Rows::PerEntry(v),
-        (None, None) => Rows::PerIteration,
+    let rows = match (known(&l), path.len()) {
+        (Some(v), 1) => Rows::Exact(v),
+        (Some(v), _) => Rows::PerEntry(v, counts),
+        (None, _) => Rows::PerIteration,
     };
     LoopCache { keys, rows, outermost }
 }
@@ -172,6 +175,27 @@ fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
             out.at_reversal.insert(alloc, frees[0]);
         } else {
             out.deferred.extend(frees);
+        }
+    }
+    out
+}
+
+/// Everything that arms of selections are computed from, within registers.
+fn find_selectable(s: &Subject<'_>) -> BTreeSet<ValueId> {
+    let mut work: Vec<ValueId> = Vec::new();
+    for (_, i) in s.func.placed() {
+        let inst = &s.func.insts[i];
+        if matches!(inst.op, Op::Select) && inst.result.is_some_and(|r| s.is_active(r)) {
+            work.extend(inst.args.iter().skip(1).copied());
+        }
+    }
+    let mut out = BTreeSet::new();
+    while let Some(v) = work.pop() {
+        if !s.is_active(v) || !out.insert(v) {
+            continue;
+        }
+        if let Some(i) = s.func.def_inst(v) {
+            work.extend(s.func.insts[i].args.iter().copied());
         }
     }
     out

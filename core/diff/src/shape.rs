@@ -98,6 +98,7 @@ impl Shape {
         shape.find_live(func)?;
         shape.check_terminators(func)?;
         shape.check_loops(func)?;
+        shape.check_closed(func)?;
         shape.find_merges(func);
         shape.find_trips(facts);
         shape.find_affine(module, func);
@@ -184,6 +185,25 @@ impl Shape {
                 let dedicated = self.cfg.reachable_preds(exit).iter().all(|p| self.loops.contains(id, *p));
                 if self.live[exit] && !dedicated {
                     return refuse("a loop exit that is entered from elsewhere");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Values leave loops through phis only (LCSSA): elsewhere the last iteration would have to be looked up.
+    fn check_closed(&self, func: &Func) -> Result<(), Refusal> {
+        for b in self.live_blocks() {
+            for i in &func.blocks[b].insts {
+                let inst = &func.insts[*i];
+                if matches!(inst.op, Op::Phi(_)) {
+                    continue;
+                }
+                for a in &inst.args {
+                    let Some(l) = self.def_loop(func, *a) else { continue };
+                    if !self.loops.contains(l, b) {
+                        return Err(Refusal::new(RefusalKind::Shape("a value used outside of its loop")).at(*i));
+                    }
                 }
             }
         }

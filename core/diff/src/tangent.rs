@@ -252,6 +252,10 @@ impl Tangent<'_, '_> {
                         let ty = self.e.ty(tangent);
                         let at = self.guarded(*p, ty)?;
                         self.e.store_shadow(tangent, at, *access);
+                    } else if let Some(zero) = self.zero_of_integer(inst.args[0]) {
+                        // Constant bits: if they are a float's, its tangent is zero.
+                        let at = self.shadow(*p)?;
+                        self.e.store_shadow(zero, at, *access);
                     } else {
                         self.mirror(inst)?;
                     }
@@ -308,6 +312,18 @@ impl Tangent<'_, '_> {
             self.shadows.insert(r, v);
         }
         Ok(())
+    }
+
+    /// The zero of the type of `v`, if that is a constant integer.
+    fn zero_of_integer(&mut self, v: ValueId) -> Option<ValueId> {
+        let c = self.s.func.as_const(v)?;
+        match &self.e.module.ctx.consts[c] {
+            Const::Int { ty, .. } => {
+                let ty = *ty;
+                Some(self.e.b().zero(ty))
+            }
+            _ => None,
+        }
     }
 
     /// The shadow address behind `p`, or a zero of its own where the memory has no shadow.

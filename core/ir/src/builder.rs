@@ -68,7 +68,11 @@ impl<'a> Builder<'a> {
         let id = self.inst(op, args, ty);
         match self.func.insts[id].result {
             Some(v) => v,
-            None => self.poison(ty),
+            // `void` has no values, not even poison.
+            None => {
+                let bit = self.ctx.types.int(1);
+                self.poison(bit)
+            }
         }
     }
 

@@ -271,7 +271,7 @@ impl Reverse<'_, '_> {
             },
             Some([]) | None => {
                 let Some(class) = self.s.unit.memory.class_of[p] else { return Ok(None) };
-                if self.s.unit.memory.classes[class].floats.is_empty()
+                if self.s.unit.memory.classes[class].all_floats().is_empty()
                     || is_narrow_field(self.e.module, self.s.func, &self.s.unit.memory, p, bits)
                 {
                     return Ok(None);
@@ -335,6 +335,8 @@ impl Reverse<'_, '_> {
             results.push(value);
         }
         let over = Operands { args: &operands, results: &results, ty };
+        // An arm that was not selected has adjoint zero, whatever its partial derivatives are.
+        let selectable = result.is_some_and(|r| self.plan.selectable.contains(&r));
         let mut sums: Vec<Option<ValueId>> = vec![None; args.len()];
         for (o, is_live) in rule.outputs.iter().zip(&lives) {
             if !is_live {
@@ -354,7 +356,7 @@ impl Reverse<'_, '_> {
             let Some(seed) = seed else { continue };
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
-                let term = match self.options.strong_zero {
+                let term = match self.options.strong_zero || selectable {
                     true => strong_product(&mut self.e, seed, expr, &over),
                     false => product(&mut self.e, seed, expr, &over),
                 };

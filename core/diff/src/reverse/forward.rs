@@ -142,20 +142,16 @@ impl Reverse<'_, '_> {
             if let Some(n) = next.get(&l).copied() {
                 self.e.b().store(zero, n, 0, MemClass::Unknown);
             }
-            let exact: Vec<(LoopId, Vec<ValueId>)> = self
-                .plan
-                .loops
-                .iter()
-                .filter(|(_, c)| c.outermost == l)
-                .filter_map(|(id, c)| match &c.rows {
-                    Rows::Exact(counts) => Some((*id, counts.clone())),
-                    Rows::PerEntry(_) | Rows::PerIteration => None,
-                })
-                .collect();
-            for (id, counts) in exact {
-                self.allocate_exact(id, &counts);
+            let inside: Vec<(LoopId, Rows)> =
+                self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, c)| (*id, c.rows.clone())).collect();
+            for (id, rows) in inside {
+                match rows {
+                    Rows::Exact(count) => self.allocate_exact(id, count),
+                    Rows::PerEntry(_, Some(counts)) => self.allocate_guess(id, &counts),
+                    Rows::PerEntry(_, None) | Rows::PerIteration => {}
+                }
             }
-            if let Some(Rows::PerEntry(v)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {
+            if let Some(Rows::PerEntry(v, _)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {
                 let count = self.forward_value(v);
                 let count = self.e.to_i64(count);
                 let one = self.e.b().i64(1);

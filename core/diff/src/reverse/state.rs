@@ -11,6 +11,9 @@ use crate::plan::Rows;
 use crate::refusal::Refusal;
 use crate::request::Mode;
 
+/// What a guess of the size of a cache may ask for at once; beyond it the cache grows. Untouched memory costs nothing.
+const GUESS_BYTES: u64 = 16 << 20;
+
 /// Slots of the cache of one loop.
 #[derive(Clone, Debug)]
 pub(crate) struct CacheSlots {
@@ -193,9 +196,18 @@ impl Reverse<'_, '_> {
         Some((address, ty, alignment(size)))
     }
 
-    /// Allocates the rows of `l` before its outermost loop.
-    pub fn allocate_exact(&mut self, l: LoopId, counts: &[ValueId]) {
-        let Some(slots) = self.state.caches.get(&l).cloned() else { return };
+    /// Allocates the rows of the outermost loop `l` before it.
+    pub fn allocate_exact(&mut self, l: LoopId, count: ValueId) {
+        let one = self.e.b().i64(1);
+        let count = self.forward_value(count);
+        let count = self.e.to_i64(count);
+        let rows = self.e.b().add(count, one);
+        self.allocate_rows(l, rows);
+    }
+
+    /// Allocates as many rows of `l` as these counts let expect, within [`GUESS_BYTES`].
+    pub fn allocate_guess(&mut self, l: LoopId, counts: &[ValueId]) {
+        let Some(row) = self.state.caches.get(&l).map(|s| s.row.max(1)) else { return };
         let times = crate::runtime::times(self.e.module);
         let one = self.e.b().i64(1);
         let mut rows = one;
@@ -205,6 +217,15 @@ impl Reverse<'_, '_> {
             let iterations = self.e.b().add(count, one);
             rows = if n == 0 { iterations } else { self.e.call_func(times, &[rows, iterations]) };
         }
+        let most = self.e.b().i64((GUESS_BYTES / row).max(1));
+        let fits = self.e.b().icmp(IntPred::Ult, rows, most);
+        let rows = self.e.choose(fits, rows, most);
+        self.allocate_rows(l, rows);
+    }
+
+    fn allocate_rows(&mut self, l: LoopId, rows: ValueId) {
+        let Some(slots) = self.state.caches.get(&l).cloned() else { return };
+        let times = crate::runtime::times(self.e.module);
         let row = self.e.b().i64(slots.row);
         let bytes = self.e.call_func(times, &[rows, row]);
         let alloc = crate::runtime::alloc(self.e.module);

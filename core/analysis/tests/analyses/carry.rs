@@ -1,0 +1,100 @@
+//! How values carry floats.
+
+use std::collections::BTreeMap;
+
+use enzyme_analysis::carry::runs_as_bits;
+use enzyme_analysis::{Carry, Units};
+use enzyme_ir::{ByteRun, ByteType, Facts, FloatKind, Op};
+
+use crate::{parse, value};
+
+fn show(c: Carry) -> String {
+    match c {
+        Carry::None => "none".to_owned(),
+        Carry::Native => "float".to_owned(),
+        Carry::Bits(kind, n) => format!("{n} {}", kind.name()),
+        Carry::Unknown => "unknown".to_owned(),
+        Carry::Mixed => "mixed".to_owned(),
+    }
+}
+
+/// `expected` is a list of `name=carry`. With `ty`, the first load is stated to read that.
+fn check_stated(body: &str, ty: Option<ByteType>, expected: &str) {
+    let source = format!("define void @f(ptr %p, ptr %q, i64 %n, double %d, i1 %c) {{\nentry:\n{body}\n  ret void\n}}\n");
+    let module = parse(&source);
+    let f = module.find_func("f").unwrap();
+    let func = &module.funcs[f];
+    let mut facts = Facts::default();
+    if let Some(ty) = ty {
+        let load = func.placed().map(|(_, i)| i).find(|i| matches!(func.insts[*i].op, Op::Load(_))).unwrap();
+        facts.access_types.insert(load, vec![ByteRun { offset: 0, size: 8, ty }]);
+    }
+    let units = Units::analyze(&module, &BTreeMap::from([(f, facts)]), &[f]);
+    let unit = units.get(f).unwrap();
+    for want in expected.split(", ") {
+        let (name, carry) = want.split_once('=').unwrap();
+        assert_eq!(show(unit.carry[value(func, name)]), carry, "%{name} in {body}");
+    }
+}
+
+fn check(body: &str, expected: &str) {
+    check_stated(body, None, expected);
+}
+
+#[test]
+fn types_and_casts() {
+    check("", "d=float, n=none, p=none, c=none");
+    check("  %b = bitcast double %d to i64", "b=1 double");
+    check("  %b = bitcast i64 %n to double", "n=1 double");
+    check("  %b = bitcast i64 %n to <2 x float>", "n=2 float, b=float");
+    check("  %v = insertelement <2 x double> poison, double %d, i32 0\n  %s = insertvalue { double, i32 } poison, i32 1, 1", "v=float, s=float");
+    check("  %i = fptosi double %d to i64", "i=none");
+    // Through selects and frozen values.
+    check("  %b = bitcast double %d to i64\n  %s = select i1 %c, i64 %b, i64 %n\n  %z = freeze i64 %s", "s=1 double, z=1 double, n=1 double");
+}
+
+#[test]
+fn copies() {
+    let store = "  %x = load i64, ptr %p\n  store i64 %x, ptr %q\n";
+    check(store, "x=none");
+    check(&format!("{store}  %y = load double, ptr %p"), "x=1 double");
+    check(&format!("{store}  %y = load double, ptr %q"), "x=1 double");
+    check(&format!("{store}  %y = load float, ptr %q"), "x=2 float");
+    // Among other things.
+    check(&format!("{store}  %y = load double, ptr %p\n  %r = getelementptr ptr, ptr %p, i64 1\n  %z = load ptr, ptr %r"), "x=unknown");
+    // What is computed with is an integer.
+    check(&format!("{store}  %y = load double, ptr %p\n  %k = mul i64 %x, 3"), "x=none, k=none");
+    check("  %x = load i64, ptr %p\n  %k = add i64 %x, 1\n  store i64 %k, ptr %p\n  %y = load double, ptr %q", "x=none, k=none");
+}
+
+#[test]
+fn metadata_goes_first() {
+    let store = "  %x = load i64, ptr %p\n  store i64 %x, ptr %q\n  %y = load ptr, ptr %p";
+    check_stated(store, Some(ByteType::Float(FloatKind::Double)), "x=1 double");
+    check_stated(&format!("{store}\n  %z = load double, ptr %p"), Some(ByteType::Pointer), "x=none");
+}
+
+#[test]
+fn bits_on_their_way_into_a_float_are_mixed() {
+    check("  %b = bitcast double %d to i64\n  %k = xor i64 %b, 1\n  %e = bitcast i64 %k to double", "k=mixed, b=mixed, e=float");
+    check("  %t = trunc i64 %n to i32\n  %e = bitcast i32 %t to float", "t=mixed, n=mixed");
+    check("  %b = bitcast double %d to i64\n  %k = icmp slt i64 %b, 0", "b=1 double, k=none");
+}
+
+#[test]
+fn stated_runs() {
+    let float = |size| ByteRun { offset: 0, size, ty: ByteType::Float(FloatKind::Float) };
+    let integer = ByteRun { offset: 0, size: 4, ty: ByteType::Integer };
+    let cases: [(&[ByteRun], u32, Option<Carry>); 6] = [
+        (&[], 64, None),
+        (&[float(8)], 64, Some(Carry::Bits(FloatKind::Float, 2))),
+        (&[float(4), float(4)], 64, Some(Carry::Bits(FloatKind::Float, 2))),
+        (&[float(4)], 64, None),
+        (&[float(4), integer], 64, None),
+        (&[integer, integer], 64, Some(Carry::None)),
+    ];
+    for (runs, bits, expected) in cases {
+        assert_eq!(runs_as_bits(runs, bits), expected, "{runs:?} as {bits} bits");
+    }
+    assert_eq!(runs_as_bits(&[integer, float(4)], 64), None);
+}
