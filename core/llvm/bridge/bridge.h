@@ -33,11 +33,11 @@ typedef void (*EnzTextSink)(void *context, const char *data, size_t len);
 // ---- plugin.cpp -----------------------------------------------------------------------------------------------
 
 enum EnzPhase : uint32_t {
-  ENZ_PHASE_EXPLICIT = 0,     // named by the user in a pass pipeline
-  ENZ_PHASE_COMPILE = 1,      // one file, no link-time optimisation to follow
-  ENZ_PHASE_PRE_LINK = 2,     // one file, a link-time phase may follow
-  ENZ_PHASE_THIN_LINK = 3,    // one module of a thin link
-  ENZ_PHASE_FULL_LINK = 4,    // the whole program
+  ENZ_PHASE_EXPLICIT = 0,  // named by the user in a pass pipeline
+  ENZ_PHASE_COMPILE = 1,   // one file, no link-time optimisation to follow
+  ENZ_PHASE_PRE_LINK = 2,  // one file, a link-time phase may follow
+  ENZ_PHASE_THIN_LINK = 3, // one module of a thin link
+  ENZ_PHASE_FULL_LINK = 4, // the whole program
 };
 
 typedef uint8_t (*EnzRunFunction)(EnzHost host, uint32_t phase, uint32_t level, uint32_t size_level);
@@ -87,25 +87,41 @@ size_t enz_struct_sizes(size_t *out, size_t capacity);
 // ---- types.cpp ------------------------------------------------------------------------------------------------
 
 enum EnzTypeKind : uint32_t {
-  ENZ_TYPE_VOID = 0, ENZ_TYPE_INT = 1, ENZ_TYPE_FLOAT = 2, ENZ_TYPE_PTR = 3, ENZ_TYPE_VECTOR = 4,
-  ENZ_TYPE_ARRAY = 5, ENZ_TYPE_STRUCT = 6, ENZ_TYPE_FUNC = 7, ENZ_TYPE_LABEL = 8, ENZ_TYPE_METADATA = 9,
-  ENZ_TYPE_TOKEN = 10, ENZ_TYPE_AMX = 11, ENZ_TYPE_TARGET = 12, ENZ_TYPE_OTHER = 13,
+  ENZ_TYPE_VOID = 0,
+  ENZ_TYPE_INT = 1,
+  ENZ_TYPE_FLOAT = 2,
+  ENZ_TYPE_PTR = 3,
+  ENZ_TYPE_VECTOR = 4,
+  ENZ_TYPE_ARRAY = 5,
+  ENZ_TYPE_STRUCT = 6,
+  ENZ_TYPE_FUNC = 7,
+  ENZ_TYPE_LABEL = 8,
+  ENZ_TYPE_METADATA = 9,
+  ENZ_TYPE_TOKEN = 10,
+  ENZ_TYPE_AMX = 11,
+  ENZ_TYPE_TARGET = 12,
+  ENZ_TYPE_OTHER = 13,
 };
 enum EnzFloat : uint32_t {
-  ENZ_FLOAT_HALF = 0, ENZ_FLOAT_BFLOAT = 1, ENZ_FLOAT_FLOAT = 2, ENZ_FLOAT_DOUBLE = 3,
-  ENZ_FLOAT_X86 = 4, ENZ_FLOAT_FP128 = 5, ENZ_FLOAT_PPC = 6,
+  ENZ_FLOAT_HALF = 0,
+  ENZ_FLOAT_BFLOAT = 1,
+  ENZ_FLOAT_FLOAT = 2,
+  ENZ_FLOAT_DOUBLE = 3,
+  ENZ_FLOAT_X86 = 4,
+  ENZ_FLOAT_FP128 = 5,
+  ENZ_FLOAT_PPC = 6,
 };
 typedef struct EnzTypeInfo {
   uint32_t kind;
-  uint32_t bits;     // width, address space or EnzFloat
-  uint64_t count;    // lanes, elements, fields, parameters or type parameters
-  uint32_t ints;     // integer parameters of a target type
+  uint32_t bits;  // width, address space or EnzFloat
+  uint64_t count; // lanes, elements, fields, parameters or type parameters
+  uint32_t ints;  // integer parameters of a target type
   uint8_t scalable;
   uint8_t packed;
   uint8_t variadic;
   uint8_t opaque;
   EnzStr name;
-  EnzType elem;      // lane, element or return type
+  EnzType elem; // lane, element or return type
 } EnzTypeInfo;
 void enz_type_info(EnzType type, EnzTypeInfo *out);
 EnzType enz_type_part(EnzType type, uint32_t index);
@@ -117,28 +133,45 @@ EnzType enz_value_type(EnzValue value);
 // ---- constants.cpp --------------------------------------------------------------------------------------------
 
 enum EnzConstKind : uint32_t {
-  ENZ_CONST_INT = 0, ENZ_CONST_FLOAT = 1, ENZ_CONST_ZERO = 2, ENZ_CONST_UNDEF = 3, ENZ_CONST_POISON = 4,
-  ENZ_CONST_AGGREGATE = 5, ENZ_CONST_DATA = 6, ENZ_CONST_GLOBAL = 7, ENZ_CONST_FUNC = 8,
-  ENZ_CONST_BLOCK_ADDRESS = 9, ENZ_CONST_EXPR = 10, ENZ_CONST_TOKEN_NONE = 11, ENZ_CONST_METADATA = 12,
-  ENZ_CONST_OPAQUE = 13, ENZ_CONST_SPLAT_INT = 14, ENZ_CONST_SPLAT_FLOAT = 15, ENZ_CONST_NOT = 16,
+  ENZ_CONST_INT = 0,
+  ENZ_CONST_FLOAT = 1,
+  ENZ_CONST_ZERO = 2,
+  ENZ_CONST_UNDEF = 3,
+  ENZ_CONST_POISON = 4,
+  ENZ_CONST_AGGREGATE = 5,
+  ENZ_CONST_DATA = 6,
+  ENZ_CONST_GLOBAL = 7,
+  ENZ_CONST_FUNC = 8,
+  ENZ_CONST_BLOCK_ADDRESS = 9,
+  ENZ_CONST_EXPR = 10,
+  ENZ_CONST_TOKEN_NONE = 11,
+  ENZ_CONST_METADATA = 12,
+  ENZ_CONST_OPAQUE = 13,
+  ENZ_CONST_SPLAT_INT = 14,
+  ENZ_CONST_SPLAT_FLOAT = 15,
+  ENZ_CONST_NOT = 16,
 };
 enum EnzExpr : uint32_t {
-  ENZ_EXPR_CAST = 0, ENZ_EXPR_BINARY = 1, ENZ_EXPR_GEP = 2, ENZ_EXPR_EXTRACT = 3, ENZ_EXPR_INSERT = 4,
+  ENZ_EXPR_CAST = 0,
+  ENZ_EXPR_BINARY = 1,
+  ENZ_EXPR_GEP = 2,
+  ENZ_EXPR_EXTRACT = 3,
+  ENZ_EXPR_INSERT = 4,
   ENZ_EXPR_SHUFFLE = 5,
 };
 typedef struct EnzConstInfo {
   uint32_t kind;
-  uint32_t count;         // operands, words or mask entries
+  uint32_t count; // operands, words or mask entries
   EnzType type;
-  const uint64_t *words;  // integer words
-  uint64_t bits[2];       // float encoding
-  EnzStr bytes;           // data
-  EnzValue target;        // global, function, or the function of a block address
-  uint32_t index;         // position of the block
+  const uint64_t *words; // integer words
+  uint64_t bits[2];      // float encoding
+  EnzStr bytes;          // data
+  EnzValue target;       // global, function, or the function of a block address
+  uint32_t index;        // position of the block
   uint32_t expr;
-  uint32_t sub;           // cast or binary operation
-  uint32_t flags;         // of a gep
-  EnzType elem;           // of a gep
+  uint32_t sub;   // cast or binary operation
+  uint32_t flags; // of a gep
+  EnzType elem;   // of a gep
 } EnzConstInfo;
 void enz_const_info(EnzValue constant, EnzConstInfo *out);
 EnzValue enz_const_part(EnzValue constant, uint32_t index);
@@ -149,12 +182,22 @@ EnzValue enz_const_make(EnzHost host, const EnzConstInfo *info, const EnzValue *
 // ---- inspect.cpp: functions, globals, instructions ----------------------------------------------------------------
 
 enum EnzParam : uint32_t {
-  ENZ_PARAM_NOALIAS = 1, ENZ_PARAM_READONLY = 2, ENZ_PARAM_WRITEONLY = 4, ENZ_PARAM_NOCAPTURE = 8,
+  ENZ_PARAM_NOALIAS = 1,
+  ENZ_PARAM_READONLY = 2,
+  ENZ_PARAM_WRITEONLY = 4,
+  ENZ_PARAM_NOCAPTURE = 8,
 };
 enum EnzFunc : uint32_t {
-  ENZ_FUNC_NO_READ = 1, ENZ_FUNC_NO_WRITE = 2, ENZ_FUNC_ARG_MEM_ONLY = 4, ENZ_FUNC_NORETURN = 8,
-  ENZ_FUNC_NOUNWIND = 16, ENZ_FUNC_INACTIVE = 32, ENZ_FUNC_INTERPOSABLE = 64, ENZ_FUNC_DECLARATION = 128,
-  ENZ_FUNC_INTERNAL = 256, ENZ_FUNC_INTRINSIC = 512,
+  ENZ_FUNC_NO_READ = 1,
+  ENZ_FUNC_NO_WRITE = 2,
+  ENZ_FUNC_ARG_MEM_ONLY = 4,
+  ENZ_FUNC_NORETURN = 8,
+  ENZ_FUNC_NOUNWIND = 16,
+  ENZ_FUNC_INACTIVE = 32,
+  ENZ_FUNC_INTERPOSABLE = 64,
+  ENZ_FUNC_DECLARATION = 128,
+  ENZ_FUNC_INTERNAL = 256,
+  ENZ_FUNC_INTRINSIC = 512,
 };
 typedef struct EnzFuncInfo {
   EnzStr name;
@@ -193,23 +236,54 @@ typedef struct EnzGlobalInfo {
 void enz_global_info(EnzValue global, EnzGlobalInfo *out);
 
 enum EnzOp : uint32_t {
-  ENZ_OP_FNEG = 0, ENZ_OP_BINARY = 1, ENZ_OP_CAST = 2, ENZ_OP_ICMP = 3, ENZ_OP_FCMP = 4, ENZ_OP_PHI = 5,
-  ENZ_OP_SELECT = 6, ENZ_OP_FREEZE = 7, ENZ_OP_ALLOCA = 8, ENZ_OP_LOAD = 9, ENZ_OP_STORE = 10, ENZ_OP_GEP = 11,
-  ENZ_OP_FENCE = 12, ENZ_OP_CMPXCHG = 13, ENZ_OP_RMW = 14, ENZ_OP_CALL = 15, ENZ_OP_VAARG = 16,
-  ENZ_OP_EXTRACT_ELEMENT = 17, ENZ_OP_INSERT_ELEMENT = 18, ENZ_OP_SHUFFLE = 19, ENZ_OP_EXTRACT_VALUE = 20,
-  ENZ_OP_INSERT_VALUE = 21, ENZ_OP_LANDING_PAD = 22, ENZ_OP_CLEANUP_PAD = 23, ENZ_OP_CATCH_PAD = 24,
-  ENZ_OP_RET = 25, ENZ_OP_BR = 26, ENZ_OP_COND_BR = 27, ENZ_OP_SWITCH = 28, ENZ_OP_INDIRECT_BR = 29,
-  ENZ_OP_INVOKE = 30, ENZ_OP_CALL_BR = 31, ENZ_OP_RESUME = 32, ENZ_OP_UNREACHABLE = 33, ENZ_OP_CLEANUP_RET = 34,
-  ENZ_OP_CATCH_RET = 35, ENZ_OP_CATCH_SWITCH = 36, ENZ_OP_SKIP = 37, ENZ_OP_UNKNOWN = 38,
+  ENZ_OP_FNEG = 0,
+  ENZ_OP_BINARY = 1,
+  ENZ_OP_CAST = 2,
+  ENZ_OP_ICMP = 3,
+  ENZ_OP_FCMP = 4,
+  ENZ_OP_PHI = 5,
+  ENZ_OP_SELECT = 6,
+  ENZ_OP_FREEZE = 7,
+  ENZ_OP_ALLOCA = 8,
+  ENZ_OP_LOAD = 9,
+  ENZ_OP_STORE = 10,
+  ENZ_OP_GEP = 11,
+  ENZ_OP_FENCE = 12,
+  ENZ_OP_CMPXCHG = 13,
+  ENZ_OP_RMW = 14,
+  ENZ_OP_CALL = 15,
+  ENZ_OP_VAARG = 16,
+  ENZ_OP_EXTRACT_ELEMENT = 17,
+  ENZ_OP_INSERT_ELEMENT = 18,
+  ENZ_OP_SHUFFLE = 19,
+  ENZ_OP_EXTRACT_VALUE = 20,
+  ENZ_OP_INSERT_VALUE = 21,
+  ENZ_OP_LANDING_PAD = 22,
+  ENZ_OP_CLEANUP_PAD = 23,
+  ENZ_OP_CATCH_PAD = 24,
+  ENZ_OP_RET = 25,
+  ENZ_OP_BR = 26,
+  ENZ_OP_COND_BR = 27,
+  ENZ_OP_SWITCH = 28,
+  ENZ_OP_INDIRECT_BR = 29,
+  ENZ_OP_INVOKE = 30,
+  ENZ_OP_CALL_BR = 31,
+  ENZ_OP_RESUME = 32,
+  ENZ_OP_UNREACHABLE = 33,
+  ENZ_OP_CLEANUP_RET = 34,
+  ENZ_OP_CATCH_RET = 35,
+  ENZ_OP_CATCH_SWITCH = 36,
+  ENZ_OP_SKIP = 37,
+  ENZ_OP_UNKNOWN = 38,
 };
 typedef struct EnzInstInfo {
   uint32_t op;
-  uint32_t sub;          // operation or predicate within the kind; for SWITCH the number of cases
-  EnzType type;          // of the result
-  EnzType elem;          // allocated type, source element type or signature of a call
-  uint32_t align;        // 0 is the ABI's
+  uint32_t sub;   // operation or predicate within the kind; for SWITCH the number of cases
+  EnzType type;   // of the result
+  EnzType elem;   // allocated type, source element type or signature of a call
+  uint32_t align; // 0 is the ABI's
   uint32_t conv;
-  uint32_t num_args;     // of a call
+  uint32_t num_args; // of a call
   uint32_t num_operands;
   uint32_t num_targets;
   uint32_t num_indices;
@@ -221,8 +295,8 @@ typedef struct EnzInstInfo {
   uint8_t failure;
   uint8_t weak;
   uint8_t tail;
-  uint8_t cleanup;       // of a landing pad; of a cleanupret or catchswitch: has an unwind target
-  uint8_t mem;           // EnzMem, when building
+  uint8_t cleanup; // of a landing pad; of a cleanupret or catchswitch: has an unwind target
+  uint8_t mem;     // EnzMem, when building
   EnzLoc loc;
   EnzStr name;
 } EnzInstInfo;
@@ -246,9 +320,9 @@ void enz_scope_info(EnzScope scope, EnzLocInfo *out);
 // ---- prepare.cpp ----------------------------------------------------------------------------------------------
 
 typedef struct EnzPrepare {
-  uint64_t inline_budget;        // instructions that may be brought in by inlining; 0 disables it
-  uint64_t inline_callee;        // largest callee, in instructions
-  const EnzStr *keep;            // names never inlined
+  uint64_t inline_budget; // instructions that may be brought in by inlining; 0 disables it
+  uint64_t inline_callee; // largest callee, in instructions
+  const EnzStr *keep;     // names never inlined
   size_t num_keep;
   const EnzStr *keep_containing; // parts of names never inlined
   size_t num_keep_containing;
@@ -269,7 +343,7 @@ typedef struct EnzArgFact {
 } EnzArgFact;
 enum EnzByte : uint32_t { ENZ_BYTE_FLOAT = 0, ENZ_BYTE_POINTER = 1, ENZ_BYTE_INTEGER = 2 };
 typedef struct EnzByteRun {
-  EnzValue inst;   // null for a parameter
+  EnzValue inst; // null for a parameter
   uint32_t param;
   uint32_t kind;
   uint32_t float_kind;
@@ -299,12 +373,12 @@ enum EnzMem : uint8_t { ENZ_MEM_UNKNOWN = 0, ENZ_MEM_PRIMAL = 1, ENZ_MEM_SHADOW 
 typedef struct EnzFuncSpec {
   EnzStr name;
   EnzType sig;
-  uint32_t flags;         // EnzFunc
+  uint32_t flags; // EnzFunc
   uint32_t conv;
   uint8_t internal;
   uint8_t always_inline;
-  uint8_t generated;      // a definition to come: gets a fresh name
-  EnzValue like;          // a function whose target attributes are taken, or null
+  uint8_t generated; // a definition to come: gets a fresh name
+  EnzValue like;     // a function whose target attributes are taken, or null
   const EnzParamInfo *params;
   size_t num_params;
 } EnzFuncSpec;
@@ -329,11 +403,15 @@ void enz_function_clear(EnzValue function);
 // ---- markers.cpp ----------------------------------------------------------------------------------------------
 
 enum EnzArgKind : uint32_t {
-  ENZ_ARG_OTHER = 0, ENZ_ARG_GLOBAL = 1, ENZ_ARG_LOAD_OF_GLOBAL = 2, ENZ_ARG_FUNCTION = 3, ENZ_ARG_INT = 4,
+  ENZ_ARG_OTHER = 0,
+  ENZ_ARG_GLOBAL = 1,
+  ENZ_ARG_LOAD_OF_GLOBAL = 2,
+  ENZ_ARG_FUNCTION = 3,
+  ENZ_ARG_INT = 4,
 };
 typedef struct EnzMarkerArg {
   uint32_t kind;
-  EnzValue target;   // the global or function
+  EnzValue target; // the global or function
   uint64_t number;
   EnzType type;
   EnzParamInfo attrs;

@@ -1,9 +1,10 @@
 // Instructions written from flat descriptions.
 //
-// Every instruction is checked before it is made, since LLVM's constructors trust their callers; what remains (dominance,
-// uses across blocks) the verifier sees afterwards. An instruction with an origin is copied from it if it is still the
-// same operation, and keeps its metadata, attributes and bundles, except: debug locations, for generated functions have no
-// debug information; alias scopes and access groups, which hold for the loops and inlined calls of the primal alone.
+// Every instruction is checked before it is made, since LLVM's constructors trust their callers; what remains
+// (dominance, uses across blocks) the verifier sees afterwards. An instruction with an origin is copied from it if it
+// is still the same operation, and keeps its metadata, attributes and bundles, except: debug locations, for generated
+// functions have no debug information; alias scopes and access groups, which hold for the loops and inlined calls of
+// the primal alone.
 
 #include "support.h"
 
@@ -119,7 +120,9 @@ private:
   }
   bool has(size_t operands, size_t targets = 0) const { return ops_.size() == operands && targets_.size() == targets; }
   bool isPointer(size_t i) const { return ops_[i]->getType()->isPointerTy(); }
-  Align align(Type *type) const { return info_.align ? Align(PowerOf2Ceil(info_.align)) : layout_.getABITypeAlign(type); }
+  Align align(Type *type) const {
+    return info_.align ? Align(PowerOf2Ceil(info_.align)) : layout_.getABITypeAlign(type);
+  }
   Instruction *makeValue();
   Instruction *makeMemory();
   Instruction *makeVector();
@@ -276,8 +279,7 @@ Instruction *Maker::makeVector() {
       return fail("extractvalue of a field that does not exist");
     return ExtractValueInst::Create(ops_[0], path, "", block_);
   case ENZ_OP_INSERT_VALUE:
-    if (!has(2) || path.empty() ||
-        ExtractValueInst::getIndexedType(ops_[0]->getType(), path) != ops_[1]->getType())
+    if (!has(2) || path.empty() || ExtractValueInst::getIndexedType(ops_[0]->getType(), path) != ops_[1]->getType())
       return fail("insertvalue into a field that does not exist or has another type");
     return InsertValueInst::Create(ops_[0], ops_[1], path, "", block_);
   default:

@@ -1,7 +1,7 @@
 // What bytes are, where metadata says so: TBAA on accesses and copies, and debug information of pointer parameters.
 //
-// Names of TBAA types are those that clang and flang write; a name that is not known states nothing, and `char`, which may
-// alias everything, states nothing either.
+// Names of TBAA types are those that clang and flang write; a name that is not known states nothing, and `char`, which
+// may alias everything, states nothing either.
 
 #include "support.h"
 
@@ -37,8 +37,8 @@ std::optional<Bytes> named(StringRef name, const Triple &target) {
   if (name == "any pointer" || name == "vtable pointer" || name.starts_with("p1 ") || name.starts_with("p2 ") ||
       name.starts_with("p3 ") || name.starts_with("p4 "))
     return Bytes{ENZ_BYTE_POINTER, 0};
-  for (StringRef integer : {"int", "long", "short", "long long", "bool", "_Bool", "__int128", "wchar_t", "char16_t",
-                            "char32_t"})
+  for (StringRef integer :
+       {"int", "long", "short", "long long", "bool", "_Bool", "__int128", "wchar_t", "char16_t", "char32_t"})
     if (name == integer)
       return Bytes{ENZ_BYTE_INTEGER, 0};
   return std::nullopt;
@@ -48,8 +48,8 @@ std::optional<Bytes> named(StringRef name, const Triple &target) {
 std::optional<Bytes> accessed(const MDNode *tag, const Triple &target) {
   if (!tag || tag->getNumOperands() < 2)
     return std::nullopt;
-  const MDNode *type = isa_and_nonnull<MDNode>(tag->getOperand(0).get()) ? dyn_cast_or_null<MDNode>(tag->getOperand(1).get())
-                                                                        : tag;
+  const MDNode *type =
+      isa_and_nonnull<MDNode>(tag->getOperand(0).get()) ? dyn_cast_or_null<MDNode>(tag->getOperand(1).get()) : tag;
   if (!type || type->getNumOperands() == 0)
     return std::nullopt;
   const auto *name = dyn_cast_or_null<MDString>(type->getOperand(0).get());
@@ -190,7 +190,8 @@ private:
       const auto *member = dyn_cast_or_null<DIDerivedType>(element);
       if (!member || member->isStaticMember())
         continue;
-      if (member->isBitField() || (member->getTag() != dwarf::DW_TAG_member && member->getTag() != dwarf::DW_TAG_inheritance))
+      if (member->isBitField() ||
+          (member->getTag() != dwarf::DW_TAG_member && member->getTag() != dwarf::DW_TAG_inheritance))
         return false;
       if (!collect(member->getBaseType(), offset + member->getOffsetInBits() / 8))
         return false;
@@ -222,8 +223,8 @@ private:
   }
 
   void run(Instruction *inst, unsigned param, Bytes bytes, uint64_t offset, uint64_t size) {
-    sink_->byte_run(sink_->context, EnzByteRun{enz::in(static_cast<Value *>(inst)), param, bytes.kind, bytes.float_kind,
-                                               offset, size});
+    sink_->byte_run(sink_->context,
+                    EnzByteRun{enz::in(static_cast<Value *>(inst)), param, bytes.kind, bytes.float_kind, offset, size});
   }
 
   const DataLayout &layout_;

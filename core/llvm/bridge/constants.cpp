@@ -17,19 +17,19 @@ struct Numbered {
 };
 
 constexpr Numbered kBinary[] = {
-    {Instruction::Add, 0},   {Instruction::FAdd, 1},  {Instruction::Sub, 2},   {Instruction::FSub, 3},
-    {Instruction::Mul, 4},   {Instruction::FMul, 5},  {Instruction::UDiv, 6},  {Instruction::SDiv, 7},
-    {Instruction::FDiv, 8},  {Instruction::URem, 9},  {Instruction::SRem, 10}, {Instruction::FRem, 11},
-    {Instruction::Shl, 12},  {Instruction::LShr, 13}, {Instruction::AShr, 14}, {Instruction::And, 15},
-    {Instruction::Or, 16},   {Instruction::Xor, 17},
+    {Instruction::Add, 0},  {Instruction::FAdd, 1},  {Instruction::Sub, 2},   {Instruction::FSub, 3},
+    {Instruction::Mul, 4},  {Instruction::FMul, 5},  {Instruction::UDiv, 6},  {Instruction::SDiv, 7},
+    {Instruction::FDiv, 8}, {Instruction::URem, 9},  {Instruction::SRem, 10}, {Instruction::FRem, 11},
+    {Instruction::Shl, 12}, {Instruction::LShr, 13}, {Instruction::AShr, 14}, {Instruction::And, 15},
+    {Instruction::Or, 16},  {Instruction::Xor, 17},
 };
 
 constexpr Numbered kCast[] = {
-    {Instruction::Trunc, 0},      {Instruction::ZExt, 1},     {Instruction::SExt, 2},
-    {Instruction::FPToUI, 3},     {Instruction::FPToSI, 4},   {Instruction::UIToFP, 5},
-    {Instruction::SIToFP, 6},     {Instruction::FPTrunc, 7},  {Instruction::FPExt, 8},
-    {Instruction::PtrToInt, 9},   {Instruction::PtrToAddr, 10}, {Instruction::IntToPtr, 11},
-    {Instruction::BitCast, 12},   {Instruction::AddrSpaceCast, 13},
+    {Instruction::Trunc, 0},    {Instruction::ZExt, 1},           {Instruction::SExt, 2},
+    {Instruction::FPToUI, 3},   {Instruction::FPToSI, 4},         {Instruction::UIToFP, 5},
+    {Instruction::SIToFP, 6},   {Instruction::FPTrunc, 7},        {Instruction::FPExt, 8},
+    {Instruction::PtrToInt, 9}, {Instruction::PtrToAddr, 10},     {Instruction::IntToPtr, 11},
+    {Instruction::BitCast, 12}, {Instruction::AddrSpaceCast, 13},
 };
 
 template <size_t N> uint32_t numberOf(const Numbered (&table)[N], unsigned opcode) {
@@ -191,7 +191,8 @@ static Constant *makeExpr(const EnzConstInfo &info, ArrayRef<Constant *> parts, 
   switch (info.expr) {
   case ENZ_EXPR_CAST: {
     const unsigned opcode = enz::castOpcode(info.sub);
-    if (parts.size() != 1 || !CastInst::castIsValid(static_cast<Instruction::CastOps>(opcode), parts[0]->getType(), type))
+    if (parts.size() != 1 ||
+        !CastInst::castIsValid(static_cast<Instruction::CastOps>(opcode), parts[0]->getType(), type))
       return nullptr;
     if (ConstantExpr::isDesirableCastOp(opcode))
       return ConstantExpr::getCast(opcode, parts[0], type);

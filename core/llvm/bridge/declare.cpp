@@ -34,10 +34,10 @@ static void copyTarget(Function &to, const Function &from) {
     if (attribute.isStringAttribute() && !attribute.getKindAsString().starts_with("enzyme"))
       to.addFnAttr(attribute);
   }
-  for (Attribute::AttrKind kind : {Attribute::UWTable, Attribute::StrictFP, Attribute::NullPointerIsValid,
-                                   Attribute::NoImplicitFloat, Attribute::OptimizeForSize, Attribute::MinSize,
-                                   Attribute::SanitizeAddress, Attribute::SanitizeMemory, Attribute::SanitizeThread,
-                                   Attribute::SanitizeHWAddress})
+  for (Attribute::AttrKind kind :
+       {Attribute::UWTable, Attribute::StrictFP, Attribute::NullPointerIsValid, Attribute::NoImplicitFloat,
+        Attribute::OptimizeForSize, Attribute::MinSize, Attribute::SanitizeAddress, Attribute::SanitizeMemory,
+        Attribute::SanitizeThread, Attribute::SanitizeHWAddress})
     if (from.hasFnAttribute(kind))
       to.addFnAttr(from.getFnAttribute(kind));
 }
@@ -100,8 +100,8 @@ EnzValue enz_func_make(EnzHost host, const EnzFuncSpec *spec) {
   }
   if (name.starts_with("llvm."))
     return nullptr;
-  Function *made = Function::Create(
-      type, spec->internal ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage, name, module);
+  Function *made = Function::Create(type, spec->internal ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage,
+                                    name, module);
   made->setCallingConv(spec->conv);
   if (const Function *like = template_of(module, spec->like); like && like != made)
     copyTarget(*made, *like);

@@ -1,11 +1,12 @@
 // What LLVM's analyses know of a prepared clone: trip counts, and memory that stays as it was.
 //
-// Trip counts are those that ScalarEvolution states exactly; they are expanded in the preheader as ordinary instructions.
+// Trip counts are those that ScalarEvolution states exactly; they are expanded in the preheader as ordinary
+// instructions.
 //
-// A load is stable if no instruction that can run after it, in any iteration, may write its memory. Alias analysis is asked
-// in cross-iteration mode, since load and write may belong to different iterations of a common loop. Alias scopes
-// are left out of the question: those that inlining made of `restrict` hold for one call of the inlined function, not for
-// two iterations around it. TBAA and attributes of the function's own parameters hold throughout.
+// A load is stable if no instruction that can run after it, in any iteration, may write its memory. Alias analysis is
+// asked in cross-iteration mode, since load and write may belong to different iterations of a common loop. Alias scopes
+// are left out of the question: those that inlining made of `restrict` hold for one call of the inlined function, not
+// for two iterations around it. TBAA and attributes of the function's own parameters hold throughout.
 
 #include "support.h"
 
@@ -115,8 +116,8 @@ public:
   }
 
 private:
-  // Whether a store or fill can only reach other objects than `pointer` can: objects are looked up through all phis, where
-  // alias analysis across iterations gives up, and are the same ones in every iteration.
+  // Whether a store or fill can only reach other objects than `pointer` can: objects are looked up through all phis,
+  // where alias analysis across iterations gives up, and are the same ones in every iteration.
   bool differentObjects(const Value *pointer, const Instruction &write) {
     const Value *target = nullptr;
     if (const auto *store = dyn_cast<StoreInst>(&write))
@@ -165,7 +166,8 @@ private:
     const Value *object = getUnderlyingObject(pointer);
     auto [it, fresh] = private_.try_emplace(object, false);
     if (fresh)
-      it->second = isIdentifiedFunctionLocal(object) && !isa<Argument>(object) && !PointerMayBeCaptured(object, /*ReturnCaptures=*/true);
+      it->second = isIdentifiedFunctionLocal(object) && !isa<Argument>(object) &&
+                   !PointerMayBeCaptured(object, /*ReturnCaptures=*/true);
     return private_[object];
   }
 
@@ -243,9 +245,8 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
         const Value *pointer = call->getArgOperand(i);
         if (!pointer->getType()->isPointerTy())
           continue;
-        const bool stable = followsNoPointers(*call)
-                                ? stability.keeps(call, MemoryLocation::getBeforeOrAfter(pointer))
-                                : stability.keepsReachable(call, pointer);
+        const bool stable = followsNoPointers(*call) ? stability.keeps(call, MemoryLocation::getBeforeOrAfter(pointer))
+                                                     : stability.keepsReachable(call, pointer);
         if (stable)
           sink->stable_arg(sink->context, EnzArgFact{enz::in(static_cast<Value *>(call)), i});
       }

@@ -153,28 +153,50 @@ static uint8_t orderingNumber(AtomicOrdering ordering) {
 
 static uint32_t rmwNumber(AtomicRMWInst::BinOp op) {
   switch (op) {
-  case AtomicRMWInst::Xchg: return 0;
-  case AtomicRMWInst::Add: return 1;
-  case AtomicRMWInst::Sub: return 2;
-  case AtomicRMWInst::And: return 3;
-  case AtomicRMWInst::Nand: return 4;
-  case AtomicRMWInst::Or: return 5;
-  case AtomicRMWInst::Xor: return 6;
-  case AtomicRMWInst::Max: return 7;
-  case AtomicRMWInst::Min: return 8;
-  case AtomicRMWInst::UMax: return 9;
-  case AtomicRMWInst::UMin: return 10;
-  case AtomicRMWInst::FAdd: return 11;
-  case AtomicRMWInst::FSub: return 12;
-  case AtomicRMWInst::FMax: return 13;
-  case AtomicRMWInst::FMin: return 14;
-  case AtomicRMWInst::FMaximum: return 15;
-  case AtomicRMWInst::FMinimum: return 16;
-  case AtomicRMWInst::UIncWrap: return 17;
-  case AtomicRMWInst::UDecWrap: return 18;
-  case AtomicRMWInst::USubCond: return 19;
-  case AtomicRMWInst::USubSat: return 20;
-  default: return enz::kUnknown;
+  case AtomicRMWInst::Xchg:
+    return 0;
+  case AtomicRMWInst::Add:
+    return 1;
+  case AtomicRMWInst::Sub:
+    return 2;
+  case AtomicRMWInst::And:
+    return 3;
+  case AtomicRMWInst::Nand:
+    return 4;
+  case AtomicRMWInst::Or:
+    return 5;
+  case AtomicRMWInst::Xor:
+    return 6;
+  case AtomicRMWInst::Max:
+    return 7;
+  case AtomicRMWInst::Min:
+    return 8;
+  case AtomicRMWInst::UMax:
+    return 9;
+  case AtomicRMWInst::UMin:
+    return 10;
+  case AtomicRMWInst::FAdd:
+    return 11;
+  case AtomicRMWInst::FSub:
+    return 12;
+  case AtomicRMWInst::FMax:
+    return 13;
+  case AtomicRMWInst::FMin:
+    return 14;
+  case AtomicRMWInst::FMaximum:
+    return 15;
+  case AtomicRMWInst::FMinimum:
+    return 16;
+  case AtomicRMWInst::UIncWrap:
+    return 17;
+  case AtomicRMWInst::UDecWrap:
+    return 18;
+  case AtomicRMWInst::USubCond:
+    return 19;
+  case AtomicRMWInst::USubSat:
+    return 20;
+  default:
+    return enz::kUnknown;
   }
 }
 
@@ -201,10 +223,14 @@ static void describeFlags(const Instruction &inst, EnzInstInfo *out) {
 
 static uint8_t tailNumber(const CallInst &call) {
   switch (call.getTailCallKind()) {
-  case CallInst::TCK_None: return 0;
-  case CallInst::TCK_Tail: return 1;
-  case CallInst::TCK_MustTail: return 2;
-  case CallInst::TCK_NoTail: return 3;
+  case CallInst::TCK_None:
+    return 0;
+  case CallInst::TCK_Tail:
+    return 1;
+  case CallInst::TCK_MustTail:
+    return 2;
+  case CallInst::TCK_NoTail:
+    return 3;
   }
   return 0;
 }

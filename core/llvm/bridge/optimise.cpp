@@ -1,5 +1,5 @@
-// Optimisation of what was generated: the host's own function simplification, so that its later passes (vectorisation above
-// all) find derivatives in the shape in which they find everything else; and inlining of the wrappers that stand
+// Optimisation of what was generated: the host's own function simplification, so that its later passes (vectorisation
+// above all) find derivatives in the shape in which they find everything else; and inlining of the wrappers that stand
 // between a marker's call site and the derivative.
 
 #include "support.h"

@@ -1,8 +1,8 @@
 // The plugin's face to its hosts: the information structure, and the places of the pass in their pipelines.
 //
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
-// point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once more;
-// and at the start of a full link, where code was simplified file by file before.
+// point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
+// more; and at the start of a full link, where code was simplified file by file before.
 
 #include "support.h"
 
@@ -62,8 +62,7 @@ void registerCallbacks(PassBuilder &passes) {
       [&passes](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
         if (name != "enzyme")
           return false;
-        manager.addPass(
-            EnzymePass(passes, ENZ_PHASE_EXPLICIT, OptimizationLevel::O2, ThinOrFullLTOPhase::None));
+        manager.addPass(EnzymePass(passes, ENZ_PHASE_EXPLICIT, OptimizationLevel::O2, ThinOrFullLTOPhase::None));
         return true;
       });
   passes.registerOptimizerEarlyEPCallback(
@@ -72,8 +71,7 @@ void registerCallbacks(PassBuilder &passes) {
       });
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level) {
-        manager.addPass(
-            EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
+        manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
       });
 }
 

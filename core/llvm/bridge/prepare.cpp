@@ -1,5 +1,5 @@
-// A simplified clone of a function, in the shape that the import and the derivative expect: values instead of stack slots,
-// small callees inlined, simple loops in LCSSA form, one return, no constant expressions.
+// A simplified clone of a function, in the shape that the import and the derivative expect: values instead of stack
+// slots, small callees inlined, simple loops in LCSSA form, one return, no constant expressions.
 //
 // Code that was optimised before (no promotable stack slot is left) gets only the shape; raw code gets roughly what -O1
 // does before it vectorises or unrolls, so that derivatives at -O0 are not of stack traffic. Lifetime markers go:

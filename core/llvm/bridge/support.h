@@ -37,9 +37,7 @@ inline llvm::BasicBlock *un(EnzBlock b) { return reinterpret_cast<llvm::BasicBlo
 inline EnzType in(llvm::Type *t) { return reinterpret_cast<EnzType>(t); }
 inline EnzValue in(llvm::Value *v) { return reinterpret_cast<EnzValue>(v); }
 inline EnzBlock in(llvm::BasicBlock *b) { return reinterpret_cast<EnzBlock>(b); }
-inline EnzLoc in(const llvm::DILocation *l) {
-  return reinterpret_cast<EnzLoc>(const_cast<llvm::DILocation *>(l));
-}
+inline EnzLoc in(const llvm::DILocation *l) { return reinterpret_cast<EnzLoc>(const_cast<llvm::DILocation *>(l)); }
 inline llvm::DILocation *un(EnzLoc l) { return reinterpret_cast<llvm::DILocation *>(l); }
 
 template <typename T> T *as(EnzValue v) { return llvm::dyn_cast_or_null<T>(un(v)); }

@@ -178,10 +178,9 @@ static Type *structType(LLVMContext &context, const EnzTypeInfo &info, ArrayRef<
 
 EnzType enz_type_make(EnzHost host, const EnzTypeInfo *info, const EnzType *raw, const uint32_t *ints) {
   LLVMContext &context = host->module->getContext();
-  ArrayRef<Type *> parts(reinterpret_cast<Type *const *>(raw),
-                         info->kind == ENZ_TYPE_STRUCT || info->kind == ENZ_TYPE_FUNC || info->kind == ENZ_TYPE_TARGET
-                             ? info->count
-                             : 0);
+  ArrayRef<Type *> parts(
+      reinterpret_cast<Type *const *>(raw),
+      info->kind == ENZ_TYPE_STRUCT || info->kind == ENZ_TYPE_FUNC || info->kind == ENZ_TYPE_TARGET ? info->count : 0);
   Type *elem = enz::un(info->elem);
   Type *made = nullptr;
   switch (info->kind) {
@@ -230,7 +229,8 @@ EnzType enz_type_make(EnzHost host, const EnzTypeInfo *info, const EnzType *raw,
     made = Type::getX86_AMXTy(context);
     break;
   case ENZ_TYPE_TARGET: {
-    auto target = TargetExtType::getOrError(context, enz::text(info->name), parts, ArrayRef<unsigned>(ints, info->ints));
+    auto target =
+        TargetExtType::getOrError(context, enz::text(info->name), parts, ArrayRef<unsigned>(ints, info->ints));
     if (target)
       made = *target;
     else

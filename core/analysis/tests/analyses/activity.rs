@@ -66,7 +66,11 @@ fn values() {
     let select = "define double @f(double %x, double %y, i1 %c) {\n  %a = select i1 %c, double %x, double 2.0\n  %b = fcmp ogt double %y, %a\n\
         \x20 %d = select i1 %b, double %a, double 1.0\n  ret double %d\n}\n";
     check(select, &[], "a d x | ");
-    check("define double @f(double %x) {\n  %a = call double @llvm.sin.f64(double %x)\n  ret double 1.0\n}\n", &[], " | ");
+    check(
+        "define double @f(double %x) {\n  %a = call double @llvm.sin.f64(double %x)\n  ret double 1.0\n}\n",
+        &[],
+        " | ",
+    );
 }
 
 #[test]
@@ -89,8 +93,16 @@ fn memory() {
     let stored = "define double @f(ptr %p) {\n  %l = alloca ptr\n  store ptr %p, ptr %l\n  %q = load ptr, ptr %l\n  %a = load double, ptr %q\n  ret double %a\n}\n";
     check(stored, &[], "a | l p q");
     check(stored, &["p"], " | ");
-    check("define double @f(double %x) {\n  %a = load double, ptr @constant\n  %b = fmul double %x, %a\n  ret double %b\n}\n", &[], "b x | ");
-    check("define double @f(double %x) {\n  store double %x, ptr @own\n  %a = load double, ptr @own\n  ret double %a\n}\n", &[], "a x | ");
+    check(
+        "define double @f(double %x) {\n  %a = load double, ptr @constant\n  %b = fmul double %x, %a\n  ret double %b\n}\n",
+        &[],
+        "b x | ",
+    );
+    check(
+        "define double @f(double %x) {\n  store double %x, ptr @own\n  %a = load double, ptr @own\n  ret double %a\n}\n",
+        &[],
+        "a x | ",
+    );
 }
 
 #[test]
@@ -194,10 +206,13 @@ fn conflicts() {
     check_conflicts(&global, &[], "lost, read by a");
     let trick = "define double @f(double %x) {\n  %b = bitcast double %x to i64\n  %c = xor i64 %b, 1\n  %d = bitcast i64 %c to double\n  ret double %d\n}\n";
     solve(trick, &[], |_, _, _, activity, _| {
-        assert!(activity.conflicts.iter().all(|c| matches!(c, Conflict::BitTrick(_))) && !activity.conflicts.is_empty());
+        assert!(
+            activity.conflicts.iter().all(|c| matches!(c, Conflict::BitTrick(_))) && !activity.conflicts.is_empty()
+        );
     });
     check_conflicts(trick, &["x"], "");
-    let atomic = "define double @f(ptr %p, double %x) {\n  %a = atomicrmw fadd ptr %p, double %x seq_cst\n  ret double %a\n}\n";
+    let atomic =
+        "define double @f(ptr %p, double %x) {\n  %a = atomicrmw fadd ptr %p, double %x seq_cst\n  ret double %a\n}\n";
     check_conflicts(atomic, &[], "unsupported a");
     check_conflicts(atomic, &["p", "x"], "");
 }

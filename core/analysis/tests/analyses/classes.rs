@@ -42,7 +42,7 @@ fn pointers_of_one_function() {
         "a p q: double parameter",
     );
     check(
-        "define void @f(ptr %p, i32 %n) {\n  %l = alloca i32\n  store i32 %n, ptr %l\n  store ptr %l, ptr %p\n  ret void\n}\n",
+        "define void @f(ptr %p, i32 %n) {\n  %l = alloca i32\n  %m = add i32 %n, 1\n  store i32 %m, ptr %l\n  store ptr %l, ptr %p\n  ret void\n}\n",
         "l: integers stack\np: parameter pointers -> l",
     );
     // What is read from a pointer's memory is what was written to it, also after a copy.
@@ -92,15 +92,20 @@ fn globals() {
 fn calls_are_seen_one_by_one() {
     let id = "define internal ptr @id(ptr %x) {\n  ret ptr %x\n}\n";
     check(
-        &format!("{id}define void @f(ptr %p, ptr %q) {{\n  %a = call ptr @id(ptr %p)\n  %b = call ptr @id(ptr %q)\n  store double 1.0, ptr %a\n  ret void\n}}\n"),
+        &format!(
+            "{id}define void @f(ptr %p, ptr %q) {{\n  %a = call ptr @id(ptr %p)\n  %b = call ptr @id(ptr %q)\n  store double 1.0, ptr %a\n  ret void\n}}\n"
+        ),
         "a p: double parameter\nb q: parameter",
     );
     let link = "define internal void @link(ptr %x, ptr %y) {\n  store ptr %y, ptr %x\n  ret void\n}\n";
     check(
-        &format!("{link}define void @f(ptr %p, ptr %q, ptr %r) {{\n  call void @link(ptr %p, ptr %q)\n  %s = load ptr, ptr %p\n  ret void\n}}\n"),
+        &format!(
+            "{link}define void @f(ptr %p, ptr %q, ptr %r) {{\n  call void @link(ptr %p, ptr %q)\n  %s = load ptr, ptr %p\n  ret void\n}}\n"
+        ),
         "p: parameter pointers -> q\nq s: parameter\nr: parameter",
     );
-    let make = "define internal ptr @make() {\n  %m = call ptr @malloc(i64 8)\n  store double 0.0, ptr %m\n  ret ptr %m\n}\n";
+    let make =
+        "define internal ptr @make() {\n  %m = call ptr @malloc(i64 8)\n  store double 0.0, ptr %m\n  ret ptr %m\n}\n";
     check(
         &format!("{make}define void @f() {{\n  %a = call ptr @make()\n  %b = call ptr @make()\n  ret void\n}}\n"),
         "a: double heap\nb: double heap",
@@ -115,8 +120,10 @@ fn calls_are_seen_one_by_one() {
 
 #[test]
 fn chains() {
-    let module = parse("define void @f(ptr %p, ptr %list) {\n  %q = load ptr, ptr %p\n  %r = load ptr, ptr %q\n  %x = load double, ptr %r\n\
-        \x20 %n = load ptr, ptr %list\n  store ptr %n, ptr %n\n  ret void\n}\n");
+    let module = parse(
+        "define void @f(ptr %p, ptr %list) {\n  %q = load ptr, ptr %p\n  %r = load ptr, ptr %q\n  %x = load double, ptr %r\n\
+        \x20 %n = load ptr, ptr %list\n  store ptr %n, ptr %n\n  ret void\n}\n",
+    );
     let units = analyze(&module);
     let f = module.find_func("f").unwrap();
     let memory = &units.get(f).unwrap().memory;
