@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use enzyme_analysis::callee::MemoryEffect;
-use enzyme_analysis::{Callee, resolve};
+use enzyme_analysis::{Callee, ClassId, resolve};
 use enzyme_ir::cfg::{DomTree, LoopId};
 use enzyme_ir::{InstId, Module, Op, ValueId};
 
@@ -82,10 +82,18 @@ impl Plan {
             }
         }
         if s.is_split() {
-            // Their memory outlives the forward sweep and is freed at the end of the reverse sweep.
+            // Memory that outlives the forward sweep is on the heap, and freed at the end of the reverse sweep.
+            let read_again = read_again(module, s, &needed);
             let slots =
                 s.func.placed().filter(|(_, i)| s.is_static_slot(*i)).filter_map(|(_, i)| s.func.insts[i].result);
-            needed.extend(slots.filter(|r| s.has_shadow(*r)).map(Key::Shadow));
+            for r in slots {
+                if s.has_shadow(r) {
+                    needed.insert(Key::Shadow(r));
+                }
+                if s.unit.memory.class_of[r].is_some_and(|c| read_again.contains(&c)) {
+                    needed.insert(Key::Primal(r));
+                }
+            }
         }
         let choice = choose(module, s, &needed);
         let mut cells = Vec::new();
@@ -175,6 +183,23 @@ fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
             out.at_reversal.insert(alloc, frees[0]);
         } else {
             out.deferred.extend(frees);
+        }
+    }
+    out
+}
+
+/// Classes whose primal memory the reverse sweep may read: by loads that are done again, or through pointers that it
+/// needs (those that it hands to the reverse sweeps of callees among them).
+fn read_again(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> BTreeSet<ClassId> {
+    let mut out = BTreeSet::new();
+    for (_, i) in s.func.placed() {
+        if matches!(s.func.insts[i].op, Op::Load(_)) && s.is_stable_load(module, i) {
+            out.extend(s.func.insts[i].args.first().and_then(|p| s.unit.memory.class_of[*p]));
+        }
+    }
+    for key in needed {
+        if let Key::Primal(v) = key {
+            out.extend(s.unit.memory.class_of[*v].filter(|_| s.unit.addresses[*v]));
         }
     }
     out

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ; grad: @f(1.5, [1.0, 2.0], i32 3, const: [4.0], same: 1) tol 1e-8 because ...
+//! ; grad: @f(1.5) forward                    forward mode only, where reverse mode is refused
 //! ; grad: @f(1e-310) == (2e-310)             exact gradient, for a result seeded with 1; no differences are taken
 //! ; stable: all                              fact: what every load of the file reads is never overwritten afterwards
 //! ; stable: @f %x %y                         the same of these loads only
@@ -46,6 +47,7 @@ pub struct Gradient {
     pub call: Call,
     pub tolerance: f64,
     pub exact: Option<Vec<f64>>,
+    pub forward_only: bool,
 }
 
 /// One refusal to check.
@@ -119,6 +121,7 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
         } else {
             None
         };
+        let forward_only = p.skip("forward");
         let tolerance = if p.skip("tol") { p.number()? } else { DEFAULT_TOLERANCE };
         if !p.rest.trim().is_empty() && !p.rest.trim().starts_with("because") {
             return Err(format!("`{}` is not understood", p.rest.trim()));
@@ -126,7 +129,7 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
         if tolerance > DEFAULT_TOLERANCE && !p.rest.contains("because") {
             return Err("a loose tolerance needs its reason".to_owned());
         }
-        out.gradients.push(Gradient { line, call, tolerance, exact });
+        out.gradients.push(Gradient { line, call, tolerance, exact, forward_only });
     } else if let Some(rest) = text.strip_prefix("error[") {
         let (kind, rest) = rest.split_once("]:").ok_or("`]:` is missing")?;
         let mut p = Reader { rest };
