@@ -195,7 +195,7 @@ impl Pass<'_> {
         }
         if memory.all_floats().is_empty() {
             // Nobody here says what the caller keeps in its memory.
-            let unsaid = !memory.pointers && !memory.integers && bits >= 16 && self.outer.contains(&class);
+            let unsaid = !memory.pointers && !memory.integers && bits >= 8 && self.outer.contains(&class);
             if unsaid {
                 self.spread(v, Carry::Unknown);
             }
