@@ -2,7 +2,7 @@
 
 use enzyme_analysis::{ClassId, Conflict, Object, Units};
 use enzyme_diff::{Refusal, RefusalKind, Refused};
-use enzyme_ir::{Func, FuncId, InstId, LocId, Module, Op, ValueId};
+use enzyme_ir::{Func, FuncId, InstId, LocId, Module, Op};
 use enzyme_llvm::{Diagnostic, Problem, Session, Severity};
 
 use crate::codes::{self, Code};
@@ -156,9 +156,4 @@ fn conflict(module: &Module, units: &Units, f: FuncId, c: &Conflict) -> Report {
         Conflict::BitTrick(i) => Report::new(codes::E0205, "bits of active floats are computed with as integers")
             .note(describe(module, func, *i)),
     }
-}
-
-/// The name hint of a value, for reports.
-pub fn value_name(func: &Func, v: ValueId) -> String {
-    func.value_names.get(&v).cloned().unwrap_or_else(|| v.to_string())
 }

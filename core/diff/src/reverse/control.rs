@@ -120,7 +120,6 @@ impl Reverse<'_, '_> {
         let terminator = self.s.func.terminator(decider).ok_or_else(lost)?;
         let inst = self.s.func.insts[terminator].clone();
         let condition = self.primal(*inst.args.first().ok_or_else(lost)?)?;
-        let here = self.e.block;
         let mut blocks = Vec::new();
         for _ in by_successor {
             blocks.push(self.e.new_block("rev.edge"));
@@ -133,7 +132,6 @@ impl Reverse<'_, '_> {
             }
             _ => return Err(lost()),
         }
-        let _ = here;
         for (block, pred) in blocks.into_iter().zip(by_successor) {
             self.e.block = block;
             self.memo.clear();
