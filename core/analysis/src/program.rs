@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{Facts, Func, FuncId, Module, Op, ValueId};
+use enzyme_ir::{Facts, Func, FuncId, InstId, Module, Op, TypeId, ValueId};
 use petgraph::graphmap::DiGraphMap;
 
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
-use crate::memory::{self, ClassId, FuncMemory, Object};
+use crate::memory::{self, ClassId, FuncMemory, Object, Span};
 use crate::uses::Uses;
 
 /// What is known of one function.
@@ -27,6 +27,9 @@ pub struct Unit {
     pub carry: SecondaryMap<ValueId, Carry>,
     /// Values that are addresses for all that matters: pointers, and integers whose class is somebody's memory.
     pub addresses: SecondaryMap<ValueId, bool>,
+    /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
+    /// rather of its first life, does not hold.
+    pub retyped: BTreeSet<InstId>,
     /// Classes that a caller can reach: through parameters, the result or globals.
     pub outer_classes: BTreeSet<ClassId>,
 }
@@ -77,7 +80,8 @@ impl Units {
                 addresses[v] =
                     pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
-            units.insert(f, Unit { facts, uses, memory, carry, addresses, outer_classes });
+            let retyped = retyped(module, func, &memory);
+            units.insert(f, Unit { facts, uses, memory, carry, addresses, retyped, outer_classes });
         }
         Units { units }
     }
@@ -123,6 +127,34 @@ pub fn callees(module: &Module, func: &Func) -> Vec<FuncId> {
             && !out.contains(&g)
         {
             out.push(g);
+        }
+    }
+    out
+}
+
+/// Loads whose bytes some store writes as another type.
+fn retyped(module: &Module, func: &Func, memory: &FuncMemory) -> BTreeSet<InstId> {
+    let ctx = &module.ctx;
+    let mut stores: BTreeMap<ClassId, BTreeSet<(Span, u64, TypeId)>> = BTreeMap::new();
+    let place =
+        |p: ValueId, ty: TypeId| Some((memory.class_of[p]?, memory.span_of[p], ctx.layout.store_size(&ctx.types, ty)?));
+    for (_, i) in func.placed() {
+        let inst = &func.insts[i];
+        if let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice())
+            && let Some((class, span, size)) = place(*p, func.ty(*v))
+        {
+            stores.entry(class).or_default().insert((span, size, func.ty(*v)));
+        }
+    }
+    let mut out = BTreeSet::new();
+    for (_, i) in func.placed() {
+        let inst = &func.insts[i];
+        if let (Op::Load(_), [p]) = (&inst.op, inst.args.as_slice())
+            && let Some((class, span, size)) = place(*p, inst.ty)
+            && let Some(written) = stores.get(&class)
+            && written.iter().any(|(s, n, ty)| *ty != inst.ty && s.overlaps(*n, span, size))
+        {
+            out.insert(i);
         }
     }
     out

@@ -113,15 +113,21 @@ pub fn grow(module: &mut Module) -> FuncId {
 /// Ends the program with a message unless `shadow` differs from `primal`: active data is about to be stored in memory
 /// that was declared constant, where its derivative would be lost.
 pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
-    let c = common(e.module);
-    let i32 = e.module.ctx.types.int(32);
     let lost = e.b().icmp(IntPred::Eq, shadow, primal);
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
     let line = format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n");
+    die(e, &line);
+    e.block = good;
+}
+
+/// Writes `line` on standard error and ends the program; the block is closed.
+fn die(e: &mut Emit<'_>, line: &str) {
+    let c = common(e.module);
+    let i32 = e.module.ctx.types.int(32);
     let name = format!("enzyme.rt.lost.{}", e.module.globals.len());
-    let message = text(e.module, &name, &line);
+    let message = text(e.module, &name, line);
     let message = e.module.ctx.consts.intern(message);
     let message = e.func.constant(message, c.ptr);
     let (stderr, length) = (e.b().int(i32, 2), e.b().i64(line.len() as u64));
@@ -129,6 +135,22 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
     let abort = e.module.declare("abort", c.void, &[]);
     e.call_func(abort, &[]);
     e.b().unreachable();
+}
+
+/// Ends the program with a message if `shadow` is null and `primal` is not: a pointer that a global variable has from
+/// code that was not differentiated.
+pub fn require_pointer_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
+    let c = common(e.module);
+    let null = e.b().zero(c.ptr);
+    let (no_shadow, is_set) = (e.b().icmp(IntPred::Eq, shadow, null), e.b().icmp(IntPred::Ne, primal, null));
+    let lost = e.b().binary(BinOp::And, no_shadow, is_set);
+    let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
+    e.b().cond_br(lost, bad, good);
+    e.block = bad;
+    let line = format!(
+        "{place}: enzyme: [E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began\n"
+    );
+    die(e, &line);
     e.block = good;
 }
 

@@ -309,6 +309,10 @@ impl Tangent<'_, '_> {
             _ => return self.refuse(i, "this instruction"),
         }
         if let Some(v) = self.mirror(inst)? {
+            if matches!(inst.op, Op::Load(_)) && self.s.reads_global_pointer(self.e.module, i) {
+                let (primal, place) = (self.value(r), place_of(self.e.module, self.s.func, i));
+                crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
+            }
             self.shadows.insert(r, v);
         }
         Ok(())

@@ -219,6 +219,13 @@ impl FuncMemory {
         bytes::bytes_of(&places, len)
     }
 
+    /// The floats of which `len` bytes behind `p` are a part or the whole, by offset from `p`; `None` if that can't be
+    /// told.
+    pub fn floats_under(&self, p: ValueId, len: u64) -> Option<Vec<(i64, FloatKind)>> {
+        let Some(class) = self.class_of[p] else { return Some(Vec::new()) };
+        bytes::floats_under(&self.classes[class], self.span_of[p], len)
+    }
+
     /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. Whether
     /// anything was new.
     pub fn learn(&mut self, placed: &BTreeMap<ClassId, Placed>, theirs: &PrimaryMap<ClassId, Class>) -> bool {

@@ -367,6 +367,10 @@ impl Reverse<'_, '_> {
                     return Ok(());
                 }
                 let v = self.e.load_shadow(inst.ty, args[0], *access);
+                if self.s.reads_global_pointer(self.e.module, i) {
+                    let (primal, place) = (self.forward_value(r), place_of(self.e.module, self.s.func, i));
+                    crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
+                }
                 self.shadows.insert(r, v);
                 return Ok(());
             }
