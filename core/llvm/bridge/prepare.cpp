@@ -137,6 +137,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     for (Instruction &inst : block)
       inst.dropDbgRecords();
 
+  enz::normalise(*clone);
   const bool stack = hasStackTraffic(*clone);
   if (stack) {
     FunctionPassManager first;
@@ -145,8 +146,10 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   }
   uint64_t budget = options->inline_budget;
   const bool inlined = budget > 0 && enz::inlineInto(*host, *clone, *options, budget);
-  if (inlined)
+  if (inlined) {
+    enz::normalise(*clone);
     host->functions->invalidate(*clone, PreservedAnalyses::none());
+  }
   const bool more = inlined && hasStackTraffic(*clone);
   FunctionPassManager second;
   if (inlined)

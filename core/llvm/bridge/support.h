@@ -83,6 +83,12 @@ void lowerConstantExpressions(llvm::Function &function);
 // Inlines what is worth inlining into a prepared clone; returns whether anything was.
 bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options, uint64_t &budget);
 
+// Puts calls and idioms that derivatives have no words for in other words; returns whether any was.
+bool normalise(llvm::Function &function);
+
+// Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
+bool rewriteVectorCall(llvm::CallInst &call);
+
 } // namespace enz
 
 #endif
