@@ -21,7 +21,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, RmwOp, ValueId};
 
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
 use crate::carry::Carry;
@@ -590,8 +590,7 @@ impl<'a> Pass<'a> {
                 }
                 Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
                     let class = inst.args.first().and_then(|p| self.class(*p));
-                    let floats = inst.result.is_some_and(|r| self.carry(r).may());
-                    if class.is_some_and(|c| out.is_shadowed(c)) && floats {
+                    if class.is_some_and(|c| out.is_shadowed(c)) && !self.is_followed(i, out) {
                         self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
                     }
                 }
@@ -626,6 +625,38 @@ impl<'a> Pass<'a> {
                 _ => {}
             }
         }
+    }
+}
+
+impl Pass<'_> {
+    /// Whether the derivative of an atomic update of memory with a shadow is known: sums, minima, maxima and exchanges of
+    /// floats are, others are if they touch neither floats nor pointers to memory with a shadow.
+    fn is_followed(&self, i: InstId, out: &Activity) -> bool {
+        let inst = &self.program.func(self.f).insts[i];
+        let operands = inst.args.get(1..).unwrap_or(&[]);
+        let pointer = |v: &ValueId| self.class(*v).is_some_and(|c| out.is_shadowed(c));
+        if operands.iter().any(pointer) {
+            return false;
+        }
+        let carries = operands.iter().chain(&inst.result).any(|v| self.carry(*v).may());
+        match &inst.op {
+            Op::AtomicRmw(RmwOp::Xchg, _) => carries || !self.may_overwrite_floats(i),
+            Op::AtomicRmw(op, _) => !carries || enzyme_rules::rmw_float_op(*op).is_some(),
+            _ => !carries,
+        }
+    }
+
+    /// Whether an integer that `i` exchanges may lie on the bytes of a float.
+    fn may_overwrite_floats(&self, i: InstId) -> bool {
+        let func = self.program.func(self.f);
+        let (Some(unit), Some(p)) = (self.program.unit(self.f), func.insts[i].args.first()) else { return true };
+        let Some(class) = unit.memory.class_of[*p] else { return false };
+        let bits = match self.program.module.ctx.types[func.insts[i].ty] {
+            enzyme_ir::Type::Int(bits) => bits,
+            _ => 0,
+        };
+        !unit.memory.classes[class].all_floats().is_empty()
+            && !crate::carry::is_narrow_field(self.program.module, func, &unit.memory, *p, bits)
     }
 }
 

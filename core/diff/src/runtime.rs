@@ -4,7 +4,7 @@
 //! program with `abort`: a derivative has no other way to say it.
 
 use enzyme_ir::{
-    BinOp, BlockId, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op, TypeId, ValueId,
+    BinOp, BlockId, ByteRun, ByteType, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op, TypeId, ValueId,
 };
 use smallvec::smallvec;
 
@@ -189,6 +189,89 @@ pub fn move_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
         e.fill_zero(args[0], args[2]);
         e.call_func(add, &[held, args[1], args[2]]);
         e.call("free", c.void, &[held]);
+        e.b().ret(None);
+    })
+}
+
+/// `void (ptr dst, ptr src, i64 bytes)`: as [`copy_adjoint`], for the floats among `runs`, repeated every `period` bytes.
+pub fn runs_adjoint(module: &mut Module, runs: &[ByteRun], period: u64) -> FuncId {
+    let mut places = Vec::new();
+    for run in runs {
+        let ByteType::Float(kind) = run.ty else { continue };
+        let size = module.ctx.layout.float_size(&mut module.ctx.types, kind);
+        places.extend((0..run.size / size.max(1)).map(|n| (run.offset + n * size, kind)));
+    }
+    let words: Vec<String> = places.iter().map(|(at, kind)| format!("{at}{}", kind.name())).collect();
+    let name = format!("enzyme.rt.add.every{period}.{}", words.join("."));
+    each_record(module, &name, period, |e, to, from| {
+        for (at, kind) in &places {
+            let float = e.module.ctx.types.float(*kind);
+            let at = e.b().i64(*at);
+            let (d, s) = (e.b().byte_offset(to, at), e.b().byte_offset(from, at));
+            let x = e.b().load(float, d, 1, MemClass::Shadow);
+            let y = e.b().load(float, s, 1, MemClass::Shadow);
+            let sum = e.b().binary(BinOp::FAdd, y, x);
+            let zero = e.b().zero(float);
+            e.b().store(zero, d, 1, MemClass::Shadow);
+            e.b().store(sum, s, 1, MemClass::Shadow);
+        }
+    })
+}
+
+/// `void (ptr dst, ptr src, i64 bytes)`: copies the pointers at `runs`, repeated every `period` bytes.
+pub fn copy_pointers(module: &mut Module, runs: &[ByteRun], period: u64) -> FuncId {
+    let ptr = module.ctx.types.ptr();
+    let size = u64::from(module.ctx.layout.pointer_bits(0) / 8).max(1);
+    let places: Vec<u64> =
+        runs.iter().flat_map(|r| (0..r.size / size).map(move |n| r.offset + n * size)).collect();
+    let words: Vec<String> = places.iter().map(u64::to_string).collect();
+    let name = format!("enzyme.rt.link.every{period}.{}", words.join("."));
+    each_record(module, &name, period, |e, to, from| {
+        for at in &places {
+            let at = e.b().i64(*at);
+            let (d, s) = (e.b().byte_offset(to, at), e.b().byte_offset(from, at));
+            let p = e.b().load(ptr, s, 1, MemClass::Shadow);
+            e.b().store(p, d, 1, MemClass::Shadow);
+        }
+    })
+}
+
+/// `void name(ptr dst, ptr src, i64 bytes)` with `body` for each whole record of `period` bytes.
+fn each_record(
+    module: &mut Module,
+    name: &str,
+    period: u64,
+    body: impl FnOnce(&mut Emit<'_>, ValueId, ValueId),
+) -> FuncId {
+    let c = common(module);
+    define(module, name, c.void, &[c.ptr, c.ptr, c.i64], |e, args| {
+        let done = e.new_block("done");
+        let width = e.b().i64(period.max(1));
+        let count = e.b().binary(BinOp::UDiv, args[2], width);
+        for_each(e, count, done, |e, index| {
+            let offset = e.b().binary(BinOp::Mul, index, width);
+            let (d, s) = (e.b().byte_offset(args[0], offset), e.b().byte_offset(args[1], offset));
+            body(e, d, s);
+        });
+        e.block = done;
+        e.b().ret(None);
+    })
+}
+
+/// `bytes`, or the size of the allocation `old` (0 for null) if that is smaller.
+pub fn common_bytes(e: &mut Emit<'_>, old: ValueId, bytes: ValueId) -> ValueId {
+    let i64 = e.module.ctx.types.int(64);
+    let size = e.call("malloc_usable_size", i64, &[old]);
+    let smaller = e.b().icmp(IntPred::Ult, size, bytes);
+    e.choose(smaller, size, bytes)
+}
+
+/// `void (ptr)`: releases memory by `symbol`, which wants to be told the alignment.
+pub fn release_aligned(module: &mut Module, symbol: &str, align: u64) -> FuncId {
+    let c = common(module);
+    define(module, &format!("enzyme.rt.release.{symbol}.{align}"), c.void, &[c.ptr], |e, args| {
+        let align = e.b().i64(align);
+        e.call(symbol, c.void, &[args[0], align]);
         e.b().ret(None);
     })
 }
