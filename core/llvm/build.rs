@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 18] = [
     "plugin",
     "options",
     "host",
@@ -16,6 +16,7 @@ const SOURCES: [&str; 17] = [
     "prepare",
     "normalise",
     "vectors",
+    "library",
     "inline",
     "facts",
     "bytes",

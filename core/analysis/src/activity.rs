@@ -412,8 +412,14 @@ impl<'a> Pass<'a> {
                     self.changed = true;
                 }
             }
-            Op::CmpXchg { .. }
-            | Op::ICmp(_)
+            // Not followed: what makes the memory active makes the check refuse.
+            Op::CmpXchg { .. } => {
+                let (Some(p), Some(v)) = (args.first(), args.get(2)) else { return };
+                if let (Some(c), true) = (self.class(*p), self.varied[*v].is_some()) {
+                    self.store_into(c, i, Some(*v));
+                }
+            }
+            Op::ICmp(_)
             | Op::FCmp(_)
             | Op::Alloca { .. }
             | Op::Gep { .. }
@@ -570,6 +576,10 @@ impl<'a> Pass<'a> {
     /// Finds what can't be differentiated.
     fn check(&mut self, out: &Activity, useful: &crate::useful::Useful) {
         let func = self.program.func(self.f);
+        if let Some(unit) = self.program.unit(self.f) {
+            let lost = crate::lanes::lost(self.program, func, unit, out, useful);
+            self.conflicts.extend(lost.into_iter().map(Conflict::BitTrick));
+        }
         for (_, i) in func.placed() {
             let inst = &func.insts[i];
             if let Some(r) = inst.result

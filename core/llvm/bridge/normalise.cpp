@@ -6,6 +6,7 @@
 // - Marks that are but their operand (`llvm.launder.invariant.group`, `llvm.threadlocal.address`, ...) become it.
 // - An address that is computed as an integer becomes the pointer it came from plus the difference, so that the shadow
 //   address moves by as many bytes, wherever the shadow lies.
+// - Functions of the C++ library that link nodes get the bodies of library.c.
 // - `mempcpy` is `memcpy` and an addition.
 //
 // Vector operations are those of vectors.cpp. What is not known here stays as it is.
@@ -241,6 +242,19 @@ bool moveByteCopy(CallInst &call, StringRef name) {
   return true;
 }
 
+// Sends a call of a library function to the body that is known of it. The increment of constant and other iterators is
+// one function.
+bool giveBody(CallBase &call) {
+  Function *callee = call.getCalledFunction();
+  if (!callee || !callee->isDeclaration() || callee->hasLocalLinkage() || !enz::isLibraryFunction(callee->getName()))
+    return false;
+  Function *body = enz::libraryBody(*callee);
+  if (!body)
+    return false;
+  call.setCalledFunction(body);
+  return true;
+}
+
 // Whether `call` was replaced and can go.
 bool rewriteCall(CallInst &call) {
   Function *callee = call.getCalledFunction();
@@ -285,6 +299,10 @@ bool enz::normalise(Function &function) {
       }
     }
   bool changed = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        changed |= giveBody(*call);
   for (CallInst *call : calls)
     if (rewriteCall(*call)) {
       call->eraseFromParent();

@@ -159,6 +159,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   addShape(second);
   run(*host, *clone, std::move(second));
   dropLifetimes(*clone);
+  enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
   host->functions->invalidate(*clone, PreservedAnalyses::none());
   return enz::in(static_cast<Value *>(clone));

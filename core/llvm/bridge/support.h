@@ -86,6 +86,15 @@ bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare 
 // Puts calls and idioms that derivatives have no words for in other words; returns whether any was.
 bool normalise(llvm::Function &function);
 
+// Vectors of integers that are only copied become one wide integer each, which may hold floats.
+void widenCopies(llvm::Function &function);
+
+// Whether a symbol is one of those of library.c.
+bool isLibraryFunction(llvm::StringRef name);
+
+// An internal function that does what the library function `declared` does, or null.
+llvm::Function *libraryBody(llvm::Function &declared);
+
 // Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
 bool rewriteVectorCall(llvm::CallInst &call);
 

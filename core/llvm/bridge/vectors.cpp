@@ -430,3 +430,32 @@ bool enz::rewriteVectorCall(CallInst &call) {
   }
   }
 }
+
+void enz::widenCopies(Function &function) {
+  SmallVector<LoadInst *, 8> loads;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *load = dyn_cast<LoadInst>(&inst); load && load->isSimple() && lanesOf(load->getType()) &&
+                                                  load->getType()->getScalarType()->isIntegerTy() &&
+                                                  load->getType()->getScalarSizeInBits() % 8 == 0)
+        if (!load->use_empty() && all_of(load->users(), [&](User *user) {
+              auto *store = dyn_cast<StoreInst>(user);
+              return store && store->isSimple() && store->getValueOperand() == load;
+            }))
+          loads.push_back(load);
+  for (LoadInst *load : loads) {
+    IRBuilder<> builder(load);
+    Type *wide = builder.getIntNTy(static_cast<unsigned>(load->getType()->getPrimitiveSizeInBits().getFixedValue()));
+    LoadInst *value = builder.CreateAlignedLoad(wide, load->getPointerOperand(), load->getAlign());
+    value->copyMetadata(*load, {LLVMContext::MD_tbaa, LLVMContext::MD_dbg, LLVMContext::MD_noalias,
+                                LLVMContext::MD_alias_scope});
+    for (User *user : make_early_inc_range(load->users())) {
+      auto *store = cast<StoreInst>(user);
+      IRBuilder<> there(store);
+      StoreInst *copy = there.CreateAlignedStore(value, store->getPointerOperand(), store->getAlign());
+      copy->copyMetadata(*store);
+      store->eraseFromParent();
+    }
+    load->eraseFromParent();
+  }
+}
