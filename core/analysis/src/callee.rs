@@ -178,7 +178,10 @@ pub fn resolve(module: &Module, func: &Func, i: InstId) -> Callee {
 }
 
 fn fits(module: &Module, rule: &CallRule, ret: enzyme_ir::TypeId, params: &[enzyme_ir::TypeId]) -> bool {
-    rule.fits(&module.ctx.types, ret, params).is_some()
+    let Some(ty) = rule.fits(&module.ctx.types, ret, params) else { return false };
+    // Integers cannot be spread over an unknown number of lanes.
+    let scalable = matches!(module.ctx.types[ty], enzyme_ir::Type::Vector { scalable: true, .. });
+    !scalable || !rule.rule.operands.contains(&Operand::Int)
 }
 
 impl MathCall {

@@ -154,6 +154,11 @@ impl Collector<'_> {
                     self.primal(args[2]);
                 }
             }
+            Op::ShuffleVector(_) => {
+                if active && is_scalable(self.module, inst.ty) {
+                    return self.refuse(i, "a shuffle of a vector of unknown length");
+                }
+            }
             Op::Call(_) => self.call(i)?,
             Op::Alloca { .. } => {
                 let Some(r) = inst.result else { return Ok(()) };
@@ -167,7 +172,6 @@ impl Collector<'_> {
             | Op::ICmp(_)
             | Op::FCmp(_)
             | Op::Gep { .. }
-            | Op::ShuffleVector(_)
             | Op::ExtractValue(_)
             | Op::InsertValue(_)
             | Op::Ret
@@ -289,4 +293,8 @@ impl Collector<'_> {
         }
         Ok(())
     }
+}
+
+fn is_scalable(module: &Module, ty: enzyme_ir::TypeId) -> bool {
+    matches!(module.ctx.types[ty], enzyme_ir::Type::Vector { scalable: true, .. })
 }

@@ -162,6 +162,35 @@ bool masked(CallInst &call, Intrinsic::ID id) {
   return true;
 }
 
+// Lanes turned round, taken out or put in.
+bool rearrange(CallInst &call, Intrinsic::ID id) {
+  Value *from = call.getArgOperand(0);
+  const unsigned lanes = lanesOf(call.getType()), given = lanesOf(from->getType());
+  if (lanes == 0 || given == 0)
+    return false;
+  IRBuilder<> builder(&call);
+  Value *out = nullptr;
+  if (id == Intrinsic::vector_insert) {
+    Value *part = call.getArgOperand(1);
+    const auto *at = dyn_cast<ConstantInt>(call.getArgOperand(2));
+    if (!at || lanesOf(part->getType()) == 0)
+      return false;
+    out = from;
+    for (unsigned n = 0; n < lanesOf(part->getType()); ++n)
+      out = builder.CreateInsertElement(out, builder.CreateExtractElement(part, n), at->getZExtValue() + n);
+  } else {
+    const auto *at = id == Intrinsic::vector_extract ? dyn_cast<ConstantInt>(call.getArgOperand(1)) : nullptr;
+    if (id == Intrinsic::vector_extract && !at)
+      return false;
+    SmallVector<int, 16> mask;
+    for (unsigned n = 0; n < lanes; ++n)
+      mask.push_back(static_cast<int>(at ? at->getZExtValue() + n : given - 1 - n));
+    out = builder.CreateShuffleVector(from, mask);
+  }
+  call.replaceAllUsesWith(out);
+  return true;
+}
+
 // ---------------------------------------------------------------------------------------------------------------- x86
 
 Value *signMask(IRBuilder<> &builder, Value *vector) {
@@ -424,6 +453,10 @@ bool enz::rewriteVectorCall(CallInst &call) {
   case Intrinsic::masked_gather:
   case Intrinsic::masked_scatter:
     return masked(call, id);
+  case Intrinsic::vector_reverse:
+  case Intrinsic::vector_extract:
+  case Intrinsic::vector_insert:
+    return rearrange(call, id);
   default: {
     StringRef name = callee->getName();
     return name.consume_front("llvm.x86.") && rewriteX86(call, name);

@@ -364,11 +364,18 @@ impl Reverse<'_, '_> {
         let Some(r) = inst.result else { return Ok(()) };
         let mut args = Vec::new();
         for (n, a) in inst.args.iter().enumerate() {
-            let index = matches!(inst.op, Op::Gep { .. }) && n > 0 || matches!(inst.op, Op::Select) && n == 0;
+            let index = match inst.op {
+                Op::Gep { .. } | Op::ExtractElement => n > 0,
+                Op::Select => n == 0,
+                Op::InsertElement => n == 2,
+                _ => false,
+            };
             args.push(if index { self.forward_value(*a) } else { self.forward_shadow(*a)? });
         }
         match &inst.op {
             Op::Gep { .. } | Op::Cast(_) | Op::Select | Op::Freeze | Op::ExtractValue(_) | Op::InsertValue(_) => {}
+            // Vectors of pointers.
+            Op::ExtractElement | Op::InsertElement | Op::ShuffleVector(_) => {}
             Op::Load(access) => {
                 let holds_pointer = self.e.module.ctx.types.contains_pointer(inst.ty);
                 if !holds_pointer && self.s.unit.carry[r].may() {

@@ -166,7 +166,7 @@ pub(super) static ROWS: &[KnownFn] = &[
         names!["getcwd" "uname" "sigemptyset" "sigfillset" "sigaddset" "sigdelset" "getrlimit" "stat" "fstat" "lstat"
                "backtrace" "sem_init" "sem_post" "sem_wait" "sem_trywait" "sem_destroy"],
     ),
-    inactive("handlers of signals", HIDDEN, names!["alarm" "signal" "kill"]),
+    inactive("signals sent", HIDDEN, names!["alarm" "kill"]),
     inactive(
         "locales and messages",
         PRINTS,
