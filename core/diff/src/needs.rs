@@ -230,8 +230,8 @@ impl Collector<'_> {
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::Copy { dst, src, len, .. } => {
                     let (Some(d), Some(c)) = (args.get(dst), args.get(src)) else { return Ok(()) };
-                    if s.has_shadow(*d) {
-                        crate::copies::classify(self.module, s, i, &[*d, *c])?;
+                    if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
+                        crate::copies::classify(self.module, s, i, &[*d, *c], *n)?;
                         self.shadow(*d);
                         if s.has_shadow(*c) {
                             self.shadow(*c);
@@ -241,8 +241,8 @@ impl Collector<'_> {
                 }
                 MemoryEffect::Set { dst, len, .. } => {
                     let Some(d) = args.get(dst) else { return Ok(()) };
-                    if s.has_shadow(*d) {
-                        crate::copies::classify(self.module, s, i, &[*d])?;
+                    if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
+                        crate::copies::classify(self.module, s, i, &[*d], *n)?;
                         self.shadow(*d);
                         args.get(len).into_iter().for_each(|n| self.primal(*n));
                     }
@@ -255,7 +255,7 @@ impl Collector<'_> {
                     if s.is_mixed(*p) || s.is_mixed(r) {
                         return self.refuse(i, "reallocation of memory that may be constant");
                     }
-                    crate::copies::classify(self.module, s, i, &[r, *p])?;
+                    crate::copies::classify_bytes(s, i, &[r, *p], None)?;
                     self.shadow(*p);
                     self.shadow(r);
                     let sizes = [Some(size), count].into_iter().flatten().filter_map(|n| args.get(n));

@@ -21,7 +21,7 @@ use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
-use crate::reverse::memory::{choice_of, clear_new};
+use crate::reverse::memory::{choice_of, clear_new, holds_shadowed};
 use crate::reverse::{Options, ShadowGlobals, place_of, shadow_global};
 
 struct Tangent<'a, 'm> {
@@ -531,8 +531,7 @@ impl Tangent<'_, '_> {
             return self.refuse(i, "an allocation stored in memory that may be constant");
         }
         let at = self.shadow(p)?;
-        let inner = self.s.unit.memory.class_of[p].and_then(|c| self.s.unit.memory.classes[c].deref);
-        if inner.is_some_and(|c| self.s.activity.is_shadowed(c)) {
+        if holds_shadowed(&self.s, p) {
             let status = self.repeat(inst, &args, &[place])?;
             clear_new(&mut self.e, status, at, bytes);
         } else {

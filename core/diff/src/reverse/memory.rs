@@ -11,14 +11,16 @@
 //! told apart.
 
 use enzyme_analysis::Carry;
-use enzyme_ir::{BinOp, ByteRun, ByteType, InstId, IntPred, MemClass, RmwOp, ValueId};
+use enzyme_ir::{BinOp, ByteType, InstId, IntPred, MemClass, RmwOp, ValueId};
 use enzyme_rules::{Expr, RmwFloat, Rule};
 
 use super::Reverse;
 use super::place_of;
-use crate::copies::{Bytes, classify};
+use crate::copies::{Bytes, classify_bytes};
+use crate::keys::Subject;
 use crate::lower::{Operands, product};
 use crate::refusal::Refusal;
+use crate::runtime::{RunWork, over_runs};
 
 impl Reverse<'_, '_> {
     /// The product of the arguments that give a size, in the forward sweep.
@@ -48,7 +50,7 @@ impl Reverse<'_, '_> {
         let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
         let old = self.forward_shadow(args[ptr])?;
         let bytes = self.forward_bytes(args, size, count);
-        let content = classify(self.e.module, &self.s, i, &[r, args[ptr]])?;
+        let content = classify_bytes(&self.s, i, &[r, args[ptr]], None)?;
         let alloc = crate::runtime::alloc(self.e.module);
         let new = self.e.call_func(alloc, &[bytes]);
         self.e.fill_zero(new, bytes);
@@ -57,9 +59,8 @@ impl Reverse<'_, '_> {
             Bytes::Floats(_) | Bytes::NoFloats(false) => {}
             Bytes::NoFloats(true) => self.e.move_bytes(new, old, common),
             Bytes::Runs(runs, period) => {
-                let pointers: Vec<ByteRun> = runs.into_iter().filter(|r| r.ty == ByteType::Pointer).collect();
-                if !pointers.is_empty() {
-                    let f = crate::runtime::copy_pointers(self.e.module, &pointers, period);
+                if runs.iter().any(|r| r.ty == ByteType::Pointer) {
+                    let f = over_runs(self.e.module, RunWork::Repeat, &runs, period);
                     self.e.call_func(f, &[new, old, common]);
                 }
             }
@@ -87,7 +88,7 @@ impl Reverse<'_, '_> {
         count: Option<usize>,
     ) -> Result<(), Refusal> {
         let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
-        let content = classify(self.e.module, &self.s, i, &[r, args[ptr]])?;
+        let content = classify_bytes(&self.s, i, &[r, args[ptr]], None)?;
         if matches!(content, Bytes::NoFloats(_)) {
             return Ok(());
         }
@@ -103,7 +104,7 @@ impl Reverse<'_, '_> {
         let f = match content {
             Bytes::NoFloats(_) => return Ok(()),
             Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, kind),
-            Bytes::Runs(runs, period) => crate::runtime::runs_adjoint(self.e.module, &runs, period),
+            Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, &runs, period),
         };
         self.e.call_func(f, &[new, old, common]);
         Ok(())
@@ -124,8 +125,7 @@ impl Reverse<'_, '_> {
         }
         let at = self.forward_shadow(p)?;
         let ptr = self.e.module.ctx.types.ptr();
-        let inner = self.s.unit.memory.class_of[p].and_then(|c| self.s.unit.memory.classes[c].deref);
-        if !inner.is_some_and(|c| self.s.activity.is_shadowed(c)) {
+        if !holds_shadowed(&self.s, p) {
             let primal = self.forward_value(p);
             let made = self.e.b().load(ptr, primal, 0, MemClass::Primal);
             self.e.b().store(made, at, 0, MemClass::Shadow);
@@ -213,6 +213,12 @@ pub fn choice_of(op: RmwOp) -> Option<&'static Rule> {
         Some(RmwFloat::Rule(name)) => enzyme_rules::rules().find(|r| r.name == name),
         Some(RmwFloat::Binary(_)) | None => None,
     }
+}
+
+/// Whether pointers in the memory behind `p` point to memory with a shadow.
+pub fn holds_shadowed(s: &Subject<'_>, p: ValueId) -> bool {
+    let Some(c) = s.unit.memory.class_of[p] else { return false };
+    s.unit.memory.classes[c].targets().any(|t| s.activity.is_shadowed(t))
 }
 
 /// Partial derivative of the only output of `rule`.
