@@ -1,4 +1,5 @@
 // Every function of <complex.h> in double.
+// corpus: native
 #include "corpus.h"
 
 #include <complex.h>

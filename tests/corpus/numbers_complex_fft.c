@@ -1,6 +1,7 @@
 // Recursive fast Fourier transform of complex numbers and a loss on the spectrum, sum_k log(1 + |Z_k|^2) / (k + 1).
 //
 // Source: Cooley, Tukey, "An algorithm for the machine calculation of complex Fourier series", 1965.
+// corpus: native
 #include "corpus.h"
 
 #include <complex.h>

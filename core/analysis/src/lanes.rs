@@ -38,7 +38,7 @@ fn moves_bits(op: &Op) -> bool {
     )
 }
 
-/// Instructions of `func` after which derivatives would be lost.
+/// The first instruction of `func` after which derivatives would be lost, if there is one.
 pub fn lost(program: &Program<'_>, func: &Func, unit: &Unit, activity: &Activity, useful: &Useful) -> Vec<InstId> {
     let module = program.module;
     let shadowed = |v: ValueId| unit.memory.class_of[v].is_some_and(|c| activity.is_shadowed(c));
@@ -80,6 +80,6 @@ pub fn lost(program: &Program<'_>, func: &Func, unit: &Unit, activity: &Activity
         }
     }
     out.sort_unstable();
-    out.dedup();
+    out.truncate(1);
     out
 }

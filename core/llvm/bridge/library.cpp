@@ -34,7 +34,12 @@ Function *enz::libraryBody(Function &declared) {
   if (module.getDataLayout().getPointerSizeInBits(0) != 64)
     return nullptr;
   SMDiagnostic error;
-  const std::unique_ptr<Module> library = parseAssemblyString(kText, error, module.getContext());
+  LLVMContext &context = module.getContext();
+  // Text cannot be read while names are thrown away.
+  const bool discards = context.shouldDiscardValueNames();
+  context.setDiscardValueNames(false);
+  const std::unique_ptr<Module> library = parseAssemblyString(kText, error, context);
+  context.setDiscardValueNames(discards);
   const Function *body = library ? library->getFunction(symbol) : nullptr;
   if (!body || !fits(declared, *body))
     return nullptr;

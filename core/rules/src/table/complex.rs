@@ -58,8 +58,8 @@ const TANH_RE: Expr = expr!((1.0 - ((R - R1) * (R + R1))));
 /// `1/u` for `u` of the parts given.
 macro_rules! inverse {
     ($re:ident, $im:ident: $of_re:tt, $of_im:tt) => {
-        const $re: Expr = expr!((($of_re / [Hypot $of_re $of_im]) / [Hypot $of_re $of_im]));
-        const $im: Expr = expr!((-(($of_im / [Hypot $of_re $of_im]) / [Hypot $of_re $of_im])));
+const $re: Expr = expr!((($of_re / [Hypot $of_re $of_im]) / [Hypot $of_re $of_im]));
+const $im: Expr = expr!((-(($of_im / [Hypot $of_re $of_im]) / [Hypot $of_re $of_im])));
     };
 }
 
