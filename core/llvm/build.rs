@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 18] = [
     "plugin",
     "options",
     "host",
@@ -14,6 +14,9 @@ const SOURCES: [&str; 15] = [
     "constants",
     "inspect",
     "prepare",
+    "normalise",
+    "vectors",
+    "library",
     "inline",
     "facts",
     "bytes",

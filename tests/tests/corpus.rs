@@ -19,6 +19,8 @@ use enzyme_tests::toolchain::{self, Compilation, Level};
 use enzyme_tests::{Error, Result, process};
 use libtest_mimic::{Arguments, Failed, Trial};
 
+/// The mark of a program that needs functions or instructions which the interpreter does not have.
+const NATIVE: &str = "// corpus: native";
 /// The interpreter is some hundred times slower than native code; the small sizes are made for it.
 const INTERPRETER_LIMIT: Duration = Duration::from_secs(300);
 /// Relative; see above.
@@ -45,7 +47,7 @@ fn trials() -> Result<Vec<Trial>> {
         trials.push(trial(format!("{}::leaks", program.name), &program, |program| {
             native(program, Level::O1, &["-fsanitize=address", "-g"])
         }));
-        if !program.is_cpp() {
+        if !program.is_cpp() && !is_native(&program)? {
             trials.push(trial(format!("{}::interpreter", program.name), &program, interpreted));
         }
     }
@@ -53,6 +55,13 @@ fn trials() -> Result<Vec<Trial>> {
         trials.push(trial(format!("selftest::{}", program.name), &program, selftest));
     }
     Ok(trials)
+}
+
+/// Whether a program says that the interpreter cannot run it.
+fn is_native(program: &Program) -> Result<bool> {
+    let source = &program.source;
+    let text = std::fs::read_to_string(source).map_err(Error::io(format!("reading {}", source.display())))?;
+    Ok(text.lines().any(|line| line.starts_with(NATIVE)))
 }
 
 fn trial(name: String, program: &Program, test: impl FnOnce(&Program) -> Result<()> + Send + 'static) -> Trial {

@@ -21,7 +21,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, RmwOp, ValueId};
 
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
 use crate::carry::Carry;
@@ -420,8 +420,14 @@ impl<'a> Pass<'a> {
                     self.changed = true;
                 }
             }
-            Op::CmpXchg { .. }
-            | Op::ICmp(_)
+            // Not followed: what makes the memory active makes the check refuse.
+            Op::CmpXchg { .. } => {
+                let (Some(p), Some(v)) = (args.first(), args.get(2)) else { return };
+                if let (Some(c), true) = (self.class(*p), self.varied[*v].is_some()) {
+                    self.store_into(c, i, Some(*v));
+                }
+            }
+            Op::ICmp(_)
             | Op::FCmp(_)
             | Op::Alloca { .. }
             | Op::Gep { .. }
@@ -579,6 +585,10 @@ impl<'a> Pass<'a> {
     /// Finds what can't be differentiated.
     fn check(&mut self, out: &Activity, useful: &crate::useful::Useful) {
         let func = self.program.func(self.f);
+        if let Some(unit) = self.program.unit(self.f) {
+            let lost = crate::lanes::lost(self.program, func, unit, out, useful);
+            self.conflicts.extend(lost.into_iter().map(Conflict::BitTrick));
+        }
         for (_, i) in func.placed() {
             let inst = &func.insts[i];
             if let Some(r) = inst.result
@@ -599,8 +609,7 @@ impl<'a> Pass<'a> {
                 }
                 Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
                     let class = inst.args.first().and_then(|p| self.class(*p));
-                    let floats = inst.result.is_some_and(|r| self.carry(r).may());
-                    if class.is_some_and(|c| out.is_shadowed(c)) && floats {
+                    if class.is_some_and(|c| out.is_shadowed(c)) && !self.is_followed(i, out) {
                         self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
                     }
                 }
@@ -635,6 +644,34 @@ impl<'a> Pass<'a> {
                 _ => {}
             }
         }
+    }
+}
+
+impl Pass<'_> {
+    /// Whether the derivative of an atomic update of memory with a shadow is known: sums, minima, maxima and exchanges of
+    /// floats are, others are if they touch neither floats nor pointers to memory with a shadow.
+    fn is_followed(&self, i: InstId, out: &Activity) -> bool {
+        let inst = &self.program.func(self.f).insts[i];
+        let operands = inst.args.get(1..).unwrap_or(&[]);
+        let pointer = |v: &ValueId| self.class(*v).is_some_and(|c| out.is_shadowed(c));
+        if operands.iter().any(pointer) {
+            return false;
+        }
+        let carries = operands.iter().chain(&inst.result).any(|v| self.carry(*v).may());
+        match &inst.op {
+            Op::AtomicRmw(RmwOp::Xchg, _) => carries || !self.may_overwrite_floats(i),
+            Op::AtomicRmw(op, _) => !carries || enzyme_rules::rmw_float_op(*op).is_some(),
+            _ => !carries,
+        }
+    }
+
+    /// Whether an integer that `i` exchanges may lie on the bytes of a float.
+    fn may_overwrite_floats(&self, i: InstId) -> bool {
+        let func = self.program.func(self.f);
+        let (Some(unit), Some(p)) = (self.program.unit(self.f), func.insts[i].args.first()) else { return true };
+        let ctx = &self.program.module.ctx;
+        let bytes = unit.memory.bytes_at(*p, ctx.layout.store_size(&ctx.types, func.insts[i].ty));
+        bytes.clash || bytes.has_floats()
     }
 }
 

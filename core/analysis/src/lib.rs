@@ -8,6 +8,7 @@
 pub mod activity;
 pub mod callee;
 pub mod carry;
+mod lanes;
 pub mod memory;
 pub mod print;
 pub mod program;

@@ -106,7 +106,7 @@ impl Subject<'_> {
         let inst = &self.func.insts[i];
         let Some(address) = inst.args.first() else { return false };
         let Op::Load(access) = &inst.op else { return false };
-        if access.volatile {
+        if access.volatile || access.ordering != enzyme_ir::Ordering::NotAtomic {
             return false;
         }
         let Some(class) = self.unit.memory.class_of[*address] else { return false };

@@ -311,6 +311,24 @@ fn run_element(e: &mut Emit<'_>, work: RunWork, ty: TypeId, d: ValueId, s: Value
     }
 }
 
+/// `bytes`, or the size of the allocation `old` (0 for null) if that is smaller.
+pub fn common_bytes(e: &mut Emit<'_>, old: ValueId, bytes: ValueId) -> ValueId {
+    let i64 = e.module.ctx.types.int(64);
+    let size = e.call("malloc_usable_size", i64, &[old]);
+    let smaller = e.b().icmp(IntPred::Ult, size, bytes);
+    e.choose(smaller, size, bytes)
+}
+
+/// `void (ptr)`: releases memory by `symbol`, which wants to be told the alignment.
+pub fn release_aligned(module: &mut Module, symbol: &str, align: u64) -> FuncId {
+    let c = common(module);
+    define(module, &format!("enzyme.rt.release.{symbol}.{align}"), c.void, &[c.ptr], |e, args| {
+        let align = e.b().i64(align);
+        e.call(symbol, c.void, &[args[0], align]);
+        e.b().ret(None);
+    })
+}
+
 /// Runs `body` with `0 .. count`, then goes to `done`.
 fn for_each(e: &mut Emit<'_>, count: ValueId, done: BlockId, body: impl FnOnce(&mut Emit<'_>, ValueId)) {
     let i64 = e.ty(count);

@@ -158,7 +158,13 @@ EnzValue enz_module_global(EnzHost host, EnzStr name) {
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count) {
   SmallVector<GlobalValue *, 16> dead;
   auto matches = [&](const GlobalValue &value) {
-    if (!value.isDeclaration() || !value.use_empty())
+    if (!value.use_empty())
+      return false;
+    // Wrappers and bodies that preparation made, where no derivative calls them.
+    if (value.hasLocalLinkage() &&
+        (value.getName().starts_with("enzyme.abi.") || value.getName().starts_with("enzyme.lib.")))
+      return true;
+    if (!value.isDeclaration())
       return false;
     for (size_t i = 0; i < count; ++i)
       if (value.getName().contains(enz::text(substrings[i])))

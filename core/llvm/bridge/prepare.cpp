@@ -172,6 +172,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     for (Instruction &inst : block)
       inst.dropDbgRecords();
 
+  enz::normalise(*clone);
   const bool stack = hasStackTraffic(*clone);
   if (stack) {
     FunctionPassManager first;
@@ -180,17 +181,24 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   }
   uint64_t budget = options->inline_budget;
   const bool inlined = budget > 0 && enz::inlineInto(*host, *clone, *options, budget);
-  if (inlined)
+  if (inlined) {
+    enz::normalise(*clone);
     host->functions->invalidate(*clone, PreservedAnalyses::none());
+  }
   const bool more = inlined && hasStackTraffic(*clone);
   FunctionPassManager second;
   if (inlined)
     addCleanup(second);
   if (stack || more)
     addLoopWork(second);
-  addShape(second);
   run(*host, *clone, std::move(second));
+  if (enz::splitPointerAccesses(*clone))
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+  FunctionPassManager shape;
+  addShape(shape);
+  run(*host, *clone, std::move(shape));
   dropLifetimes(*clone);
+  enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
   defineLanes(*clone);
   host->functions->invalidate(*clone, PreservedAnalyses::none());

@@ -83,6 +83,24 @@ void lowerConstantExpressions(llvm::Function &function);
 // Inlines what is worth inlining into a prepared clone; returns whether anything was.
 bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options, uint64_t &budget);
 
+// Puts calls and idioms that derivatives have no words for in other words; returns whether any was.
+bool normalise(llvm::Function &function);
+
+// Vectors of integers that are only copied become one wide integer each, which may hold floats.
+void widenCopies(llvm::Function &function);
+
+// A pointer read or written in one of two fields becomes two accesses, each of its field, with a branch.
+bool splitPointerAccesses(llvm::Function &function);
+
+// Whether a symbol is one of those of library.c.
+bool isLibraryFunction(llvm::StringRef name);
+
+// An internal function that does what the library function `declared` does, or null.
+llvm::Function *libraryBody(llvm::Function &declared);
+
+// Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
+bool rewriteVectorCall(llvm::CallInst &call);
+
 } // namespace enz
 
 #endif

@@ -148,6 +148,7 @@ impl Reverse<'_, '_> {
                 None => Ok(()),
             },
             Op::Call(_) => self.call_adjoint(i),
+            Op::AtomicRmw(op, _) => self.atomic_adjoint(*op, args, inst.result),
             Op::Phi(_)
             | Op::Cast(_)
             | Op::ICmp(_)
@@ -156,7 +157,6 @@ impl Reverse<'_, '_> {
             | Op::Gep { .. }
             | Op::Fence(_)
             | Op::CmpXchg { .. }
-            | Op::AtomicRmw(..)
             | Op::VaArg
             | Op::LandingPad { .. }
             | Op::CleanupPad
@@ -335,6 +335,8 @@ impl Reverse<'_, '_> {
                 }
             };
             let Some(seed) = seed else { continue };
+            // Conversions have another format there.
+            let seed = self.e.to_float(seed, ty);
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
                 let term = match self.options.strong_zero || selectable {
@@ -443,6 +445,8 @@ impl Reverse<'_, '_> {
                 }
                 MemoryEffect::Set { dst, len, .. } => self.fill_adjoint(i, args[dst], args[len]),
                 MemoryEffect::Alloc { .. } => self.free_allocation(i),
+                MemoryEffect::Realloc { ptr, size, count } => self.realloc_adjoint(i, &args, ptr, size, count),
+                MemoryEffect::AllocInto { .. } => Ok(()),
                 MemoryEffect::LifetimeStart { ptr } => self.clear_slot(args[ptr]),
                 MemoryEffect::Free { .. } | MemoryEffect::None | MemoryEffect::Unsupported(_) => Ok(()),
             },
