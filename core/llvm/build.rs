@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 17] = [
     "plugin",
     "options",
     "host",
@@ -15,6 +15,8 @@ const SOURCES: [&str; 15] = [
     "inspect",
     "prepare",
     "inline",
+    "indirect",
+    "callbacks",
     "facts",
     "bytes",
     "declare",

@@ -356,6 +356,8 @@ typedef struct EnzFactSink {
   void (*stable_load)(void *context, EnzValue load);
   void (*stable_arg)(void *context, EnzArgFact fact);
   void (*byte_run)(void *context, EnzByteRun run);
+  // A call through a pointer from which the calls of all functions that are known to fit were branched off.
+  void (*fallback)(void *context, EnzValue call);
   // Asked of external functions: 1 if it writes no memory of the program other than through its arguments, 2 if none
   // whose loss a derivative would notice, 0 if that is not known.
   uint8_t (*harmless)(void *context, EnzStr name);

@@ -243,6 +243,7 @@ pub struct FactSink {
     pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub stable_arg: unsafe extern "C" fn(*mut c_void, ArgFact),
     pub byte_run: unsafe extern "C" fn(*mut c_void, ByteRunFact),
+    pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub harmless: unsafe extern "C" fn(*mut c_void, Str) -> u8,
 }
 
