@@ -123,7 +123,10 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
 
 /// Ends the program with a message: a pointer led to a function that the derivative does not know.
 pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
-    fail(e, &format!("{place}: enzyme: [E0202] active data enters a function that was not known when this was compiled\n"));
+    fail(
+        e,
+        &format!("{place}: enzyme: [E0202] active data enters a function that was not known when this was compiled\n"),
+    );
 }
 
 /// Writes `line` to standard error and ends the program.

@@ -326,6 +326,9 @@ typedef struct EnzPrepare {
   size_t num_keep;
   const EnzStr *keep_containing; // parts of names never inlined
   size_t num_keep_containing;
+  const EnzStr *force; // names inlined whatever their size and attributes, unless they are recursive
+  size_t num_force;
+  uint64_t force_budget; // instructions that these may bring in
 } EnzPrepare;
 // A simplified clone of a defined function; null if it cannot be cloned.
 EnzValue enz_prepare(EnzHost host, EnzValue function, const EnzPrepare *options);

@@ -16,6 +16,9 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
 
@@ -138,8 +141,9 @@ public:
 
 class Library {
 public:
-  explicit Library(Module &module)
-      : module_(module), word_(Type::getInt64Ty(module.getContext())), pointer_(PointerType::get(module.getContext(), 0)) {}
+  explicit Library(EnzOpaqueHost &host)
+      : host_(host), module_(*host.module), word_(Type::getInt64Ty(module_.getContext())),
+        pointer_(PointerType::get(module_.getContext(), 0)) {}
 
   // void (base, count, size, compare[, context])
   Function *sort(bool context) {
@@ -163,7 +167,7 @@ public:
     w.release(module_, copy);
     w.release(module_, places);
     w.builder.CreateRetVoid();
-    return function;
+    return tidied(function);
   }
 
   // ptr (key, base, count, size, compare)
@@ -182,7 +186,7 @@ public:
     w.builder.CreateRet(w.element(args[1], place, args[3]));
     w.builder.SetInsertPoint(missing);
     w.builder.CreateRet(Constant::getNullValue(pointer_));
-    return function;
+    return tidied(function);
   }
 
 private:
@@ -273,7 +277,7 @@ private:
               });
     w.release(module_, w.get(to));
     b.CreateRet(w.get(from));
-    return function;
+    return tidied(function);
   }
 
   // The index of an element equal to the key, or the number of elements.
@@ -299,9 +303,21 @@ private:
                 w.set(high, b.CreateSelect(below, middle, w.get(high)));
               });
     b.CreateRet(args[2]);
+    return tidied(function);
+  }
+
+  // From variables on the stack to values: no later pass may come by.
+  Function *tidied(Function *function) {
+    FunctionPassManager passes;
+    passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+    passes.addPass(InstCombinePass());
+    passes.addPass(SimplifyCFGPass());
+    PreservedAnalyses preserved = passes.run(*function, *host_.functions);
+    host_.functions->invalidate(*function, preserved);
     return function;
   }
 
+  EnzOpaqueHost &host_;
   Module &module_;
   IntegerType *word_;
   PointerType *pointer_;
@@ -309,25 +325,27 @@ private:
 
 } // namespace
 
+bool enz::callsBack(const CallBase &call) {
+  const Function *callee = call.getCalledFunction();
+  return callee && callee->isDeclaration() && isa<CallInst, InvokeInst>(call) &&
+         is_contained({"qsort", "qsort_r", "bsearch"}, callee->getName());
+}
+
 bool enz::replaceCallbacks(EnzOpaqueHost &host, Function &clone) {
   SmallVector<CallBase *, 4> calls;
   for (BasicBlock &block : clone)
     for (Instruction &inst : block)
-      if (auto *call = dyn_cast<CallBase>(&inst); call && isa<CallInst, InvokeInst>(call))
+      if (auto *call = dyn_cast<CallBase>(&inst); call && callsBack(*call))
         calls.push_back(call);
   bool changed = false;
   for (CallBase *call : calls) {
     Function *callee = call->getCalledFunction();
-    if (!callee || !callee->isDeclaration() || !host.module->getDataLayout().isLegalInteger(64))
-      continue;
-    const StringRef name = callee->getName();
-    const bool sorts = name == "qsort", sorts_with_context = name == "qsort_r", searches = name == "bsearch";
+    const bool searches = callee->getName() == "bsearch";
     const unsigned comparing = searches ? 4 : 3;
-    if (!(sorts || sorts_with_context || searches) || call->arg_size() <= comparing ||
-        !onlyCompares(host, clone, call->getArgOperand(comparing)))
+    if (call->arg_size() <= comparing || !onlyCompares(host, clone, call->getArgOperand(comparing)))
       continue;
-    Library library(*host.module);
-    Function *ours = searches ? library.search() : library.sort(sorts_with_context);
+    Library library(host);
+    Function *ours = searches ? library.search() : library.sort(callee->getName() == "qsort_r");
     if (ours->getFunctionType() != callee->getFunctionType())
       continue;
     call->setCalledFunction(ours);

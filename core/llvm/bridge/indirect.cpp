@@ -124,12 +124,12 @@ bool readFrom(Value *address, const DataLayout &layout, Functions &out) {
   return true;
 }
 
-// Types, convention and ways of passing must agree; C's prototypes without parameters agree with all.
+// Types, convention and ways of passing must agree. C's prototypes without parameters, which are variadic in LLVM, agree
+// with all parameters.
 bool fits(const CallBase &call, const Function &function) {
   const FunctionType *wanted = call.getFunctionType(), *type = function.getFunctionType();
   if (type->isVarArg() || type->getReturnType() != wanted->getReturnType() ||
-      call.getCallingConv() != function.getCallingConv() || call.arg_size() != type->getNumParams() ||
-      (wanted->isVarArg() && wanted->getNumParams() != 0))
+      call.getCallingConv() != function.getCallingConv() || call.arg_size() != type->getNumParams())
     return false;
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     if (call.getArgOperand(i)->getType() != type->getParamType(i))
@@ -263,14 +263,16 @@ void promote(CallBase &call, ArrayRef<Function *> targets, bool closed) {
     call.addFnAttr(Attribute::get(call.getContext(), enz::kFallback));
 }
 
+bool isPointerCall(const CallBase &call) {
+  return isa<CallInst, InvokeInst>(call) && call.isIndirectCall() && !call.hasFnAttr(enz::kFallback);
+}
+
 SmallVector<CallBase *, 8> pointerCalls(Function &function) {
   SmallVector<CallBase *, 8> out;
   for (BasicBlock &block : function)
-    for (Instruction &inst : block) {
-      auto *call = dyn_cast<CallBase>(&inst);
-      if (call && isa<CallInst, InvokeInst>(call) && call->isIndirectCall() && !call->hasFnAttr(enz::kFallback))
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst); call && isPointerCall(*call))
         out.push_back(call);
-    }
   return out;
 }
 
@@ -316,7 +318,13 @@ void enz::straightenCall(CallBase &call) {
     promoteCall(call, function);
 }
 
-bool enz::hasPointerCalls(Function &function) { return !pointerCalls(function).empty(); }
+bool enz::hasPointerCalls(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst); call && (isPointerCall(*call) || enz::callsBack(*call)))
+        return true;
+  return false;
+}
 
 bool enz::promoteKnownCalls(Function &function) {
   const DataLayout &layout = function.getDataLayout();

@@ -53,7 +53,8 @@ public:
           isInside(*callee, around) || (call->hasFnAttr(enz::kGuess) && callsPointers(*callee)))
         continue;
       const uint64_t size = sizeOf(*callee);
-      if (size > budget_)
+      const bool forced = isForced(*callee);
+      if (forced ? history_.forced + size > options_.force_budget : size > budget_)
         continue;
       auto cache = [this](Function &function) -> AssumptionCache & {
         return host_.functions->getResult<AssumptionAnalysis>(function);
@@ -62,7 +63,10 @@ public:
       if (!InlineFunction(*call, info, /*MergeAttributes=*/false, /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
                .isSuccess())
         continue;
-      budget_ -= size;
+      if (forced)
+        history_.forced += size;
+      else
+        budget_ -= size;
       changed = true;
       const int body = static_cast<int>(history_.bodies.size());
       history_.bodies.emplace_back(callee, around);
@@ -110,9 +114,19 @@ private:
     return it->second;
   }
 
+  bool isForced(const Function &callee) const {
+    for (size_t i = 0; i < options_.num_force; ++i)
+      if (callee.getName() == enz::text(options_.force[i]))
+        return true;
+    return false;
+  }
+
   bool decide(Function &callee) {
     if (!enz::exactBody(callee) || callee.isVarArg() || annotated_.count(&callee))
       return false;
+    if (isForced(callee)) {
+      return isInlineViable(callee).isSuccess() && !isRecursive(callee);
+    }
     if (callee.hasFnAttribute(Attribute::NoInline) && !callee.hasFnAttribute(Attribute::OptimizeNone))
       return false;
     for (const Attribute &attribute : callee.getAttributes().getFnAttrs())

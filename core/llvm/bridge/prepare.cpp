@@ -90,21 +90,20 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
                      enz::InlineHistory &history) {
   bool inlined = false;
   for (int round = 0; round < kPointerRounds; ++round) {
-    bool changed = enz::replaceCallbacks(host, clone);
-    if (enz::hasPointerCalls(clone)) {
-      FunctionPassManager passes;
-      addCleanup(passes);
-      passes.addPass(GVNPass());
-      passes.addPass(InstCombinePass());
-      run(host, clone, std::move(passes));
-      changed |= enz::promoteKnownCalls(clone);
-    }
-    if (!changed)
+    if (!enz::hasPointerCalls(clone))
+      break;
+    FunctionPassManager passes;
+    addCleanup(passes);
+    passes.addPass(GVNPass());
+    passes.addPass(InstCombinePass());
+    run(host, clone, std::move(passes));
+    const bool replaced = enz::replaceCallbacks(host, clone);
+    if (!enz::promoteKnownCalls(clone) && !replaced)
       break;
     host.functions->invalidate(clone, PreservedAnalyses::none());
     inlined |= inlineCalls(host, clone, options, budget, history);
   }
-  if (enz::hasPointerCalls(clone) && enz::promoteLikelyCalls(host, clone)) {
+  if (enz::promoteLikelyCalls(host, clone)) {
     host.functions->invalidate(clone, PreservedAnalyses::none());
     inlined |= inlineCalls(host, clone, options, budget, history);
   }

@@ -88,6 +88,8 @@ struct InlineHistory {
   std::vector<std::pair<const llvm::Function *, int>> bodies;
   // Calls that came with an inlined body, and the number of that.
   std::vector<std::pair<llvm::WeakTrackingVH, int>> calls;
+  // Instructions that came with functions whose inlining was demanded.
+  uint64_t forced = 0;
 };
 
 // Inlines what is worth inlining into a prepared clone; returns whether anything was.
@@ -105,7 +107,10 @@ bool traceFunctions(llvm::Value *pointer, const llvm::DataLayout &layout,
 // Makes a call direct that goes through an alias or another prototype, and drops `musttail`.
 void straightenCall(llvm::CallBase &call);
 
-// Whether there are calls through pointers that were not dealt with.
+// Whether a call is of a library function that calls back and that code of ours can replace.
+bool callsBack(const llvm::CallBase &call);
+
+// Whether there are calls through pointers, or of functions that call back, that were not dealt with.
 bool hasPointerCalls(llvm::Function &function);
 
 // Makes calls direct whose pointers can be traced to functions; returns whether there were any.

@@ -208,6 +208,9 @@ pub struct Prepare {
     pub num_keep: usize,
     pub keep_containing: *const Str,
     pub num_keep_containing: usize,
+    pub force: *const Str,
+    pub num_force: usize,
+    pub force_budget: u64,
 }
 
 #[repr(C)]
