@@ -28,7 +28,8 @@ namespace {
 constexpr int kPurityDepth = 6;
 
 bool writesOnlyItsOwn(const Function &function, const TargetLibraryInfo &library, int depth) {
-  if (function.onlyReadsMemory())
+  // Reports of the sanitizers change nothing that the program sees.
+  if (function.onlyReadsMemory() || function.getName().starts_with("__ubsan_handle_"))
     return true;
   if (depth == 0)
     return false;

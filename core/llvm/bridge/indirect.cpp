@@ -215,7 +215,14 @@ private:
           slots_[function].push_back(place - point);
   }
 
-  // Whether the address is taken elsewhere than in virtual tables, markers and lists kept by the compiler.
+  // Whether a use is the function that a marker asks to differentiate.
+  static bool isDifferentiated(const CallBase &call, const Use &use) {
+    const Function *callee = call.getCalledFunction();
+    return callee && callee->getName().contains("__enzyme_") && call.isArgOperand(&use) &&
+           call.getArgOperandNo(&use) == (call.paramHasAttr(0, Attribute::StructRet) ? 1 : 0);
+  }
+
+  // Whether the address is taken elsewhere than in virtual tables and lists kept by the compiler.
   static bool isTaken(const Constant &address) {
     for (const Use &use : address.uses()) {
       const User *user = use.getUser();
@@ -225,8 +232,7 @@ private:
         if (isGenerated(inst->getFunction()->getName()))
           continue;
         const auto *call = dyn_cast<CallBase>(inst);
-        const Function *callee = call ? call->getCalledFunction() : nullptr;
-        if ((call && call->isCallee(&use)) || (callee && callee->getName().contains("__enzyme_")))
+        if (call && (call->isCallee(&use) || isDifferentiated(*call, use)))
           continue;
         return true;
       }
