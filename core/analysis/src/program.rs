@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{Facts, Func, FuncId, InstId, Module, Op, TypeId, ValueId};
+use enzyme_ir::{CastOp, Facts, Func, FuncId, InstId, Module, Op, TypeId, ValueId};
 use petgraph::graphmap::DiGraphMap;
 
 use crate::callee::{Callee, resolve};
@@ -30,6 +30,8 @@ pub struct Unit {
     /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
     /// rather of its first life, does not hold.
     pub retyped: BTreeSet<InstId>,
+    /// Pointers through which only code is found: no shadow pointer is wanted beside them.
+    pub dispatch: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
     pub outer_classes: BTreeSet<ClassId>,
 }
@@ -81,7 +83,9 @@ impl Units {
                     pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
             let retyped = retyped(module, func, &memory);
-            units.insert(f, Unit { facts, uses, memory, carry, addresses, retyped, outer_classes });
+            let dispatch = dispatch_only(module, func, &uses, &carry);
+            let unit = Unit { facts, uses, memory, carry, addresses, retyped, dispatch, outer_classes };
+            units.insert(f, unit);
         }
         Units { units }
     }
@@ -158,6 +162,47 @@ fn retyped(module: &Module, func: &Func, memory: &FuncMemory) -> BTreeSet<InstId
         }
     }
     out
+}
+
+/// Pointers that are only called, compared, or used to read such pointers and plain integers: those on the way from an
+/// object through its virtual table to the function. The greatest solution; cost: linear in the uses.
+fn dispatch_only(
+    module: &Module,
+    func: &Func,
+    uses: &Uses,
+    carry: &SecondaryMap<ValueId, Carry>,
+) -> SecondaryMap<ValueId, bool> {
+    let is_pointer = |v: ValueId| module.ctx.types.contains_pointer(func.ty(v));
+    let mut only: SecondaryMap<ValueId, bool> = SecondaryMap::new();
+    for v in func.values.keys() {
+        only[v] = is_pointer(v) && func.as_const(v).is_none();
+    }
+    let mut work: Vec<ValueId> = func.values.keys().filter(|v| only[*v]).collect();
+    while let Some(v) = work.pop() {
+        let fine = only[v]
+            && uses.of(v).iter().all(|i| {
+                let inst = &func.insts[*i];
+                let first_only = inst.args.iter().skip(1).all(|a| *a != v);
+                match &inst.op {
+                    Op::ICmp(_) => true,
+                    Op::Call(_) | Op::Invoke { .. } => first_only,
+                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !is_pointer(r) && carry[r] == Carry::None),
+                    Op::Gep { .. } => first_only && inst.result.is_some_and(|r| only[r]),
+                    Op::Phi(_) | Op::Select | Op::Freeze | Op::Cast(CastOp::BitCast) => {
+                        inst.result.is_some_and(|r| only[r])
+                    }
+                    _ => false,
+                }
+            });
+        if fine || !only[v] {
+            continue;
+        }
+        only[v] = false;
+        if let Some(i) = func.def_inst(v) {
+            work.extend(func.insts[i].args.iter().copied().filter(|a| only[*a]));
+        }
+    }
+    only
 }
 
 /// Tells callees what the memory is that their callers pass to them, callers first.

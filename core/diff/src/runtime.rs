@@ -117,16 +117,24 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
-    let line = format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n");
-    die(e, &line);
+    fail(e, &format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n"));
+    e.b().unreachable();
     e.block = good;
 }
 
-/// Writes `line` on standard error and ends the program; the block is closed.
-fn die(e: &mut Emit<'_>, line: &str) {
+/// Ends the program with a message: a pointer led to a function that the derivative does not know.
+pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
+    fail(
+        e,
+        &format!("{place}: enzyme: [E0202] active data enters a function that was not known when this was compiled\n"),
+    );
+}
+
+/// Writes `line` to standard error and ends the program.
+fn fail(e: &mut Emit<'_>, line: &str) {
     let c = common(e.module);
     let i32 = e.module.ctx.types.int(32);
-    let name = format!("enzyme.rt.lost.{}", e.module.globals.len());
+    let name = format!("enzyme.rt.message.{}", e.module.globals.len());
     let message = text(e.module, &name, line);
     let message = e.module.ctx.consts.intern(message);
     let message = e.func.constant(message, c.ptr);
@@ -134,7 +142,6 @@ fn die(e: &mut Emit<'_>, line: &str) {
     e.call("write", c.i64, &[stderr, message, length]);
     let abort = e.module.declare("abort", c.void, &[]);
     e.call_func(abort, &[]);
-    e.b().unreachable();
 }
 
 /// Ends the program with a message if `shadow` is null and `primal` is not: a pointer that a global variable has from
@@ -150,7 +157,8 @@ pub fn require_pointer_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId
     let line = format!(
         "{place}: enzyme: [E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began\n"
     );
-    die(e, &line);
+    fail(e, &line);
+    e.b().unreachable();
     e.block = good;
 }
 

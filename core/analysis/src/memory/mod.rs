@@ -179,10 +179,14 @@ impl FuncMemory {
     }
 
     /// Whether the class is code, or a table of nothing but pointers to code (the virtual functions of a type): such
-    /// memory never has a shadow.
+    /// memory never has a shadow. A class that holds data as well (one place stores now this, now that) is not code.
     pub fn is_code(&self, class: ClassId) -> bool {
-        let code =
-            |c: ClassId| self.classes[c].objects.iter().any(|o| matches!(o, Object::Code(_) | Object::Called(..)));
+        let code = |c: ClassId| {
+            let c = &self.classes[c];
+            let data = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Global(_));
+            let called = |o: &Object| matches!(o, Object::Code(_) | Object::Called(..));
+            c.objects.iter().any(called) && c.items.is_empty() && !c.objects.iter().any(data)
+        };
         let c = &self.classes[class];
         let variable = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Param(..));
         let table = !c.edges.is_empty()
