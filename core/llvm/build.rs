@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "plugin",
     "options",
     "host",
@@ -14,6 +14,7 @@ const SOURCES: [&str; 15] = [
     "constants",
     "inspect",
     "prepare",
+    "flow",
     "inline",
     "facts",
     "bytes",

@@ -112,13 +112,19 @@ pub fn grow(module: &mut Module) -> FuncId {
 /// Ends the program with a message unless `shadow` differs from `primal`: active data is about to be stored in memory
 /// that was declared constant, where its derivative would be lost.
 pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
-    let c = common(e.module);
-    let i32 = e.module.ctx.types.int(32);
     let lost = e.b().icmp(IntPred::Eq, shadow, primal);
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
-    let line = format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n");
+    stop(e, place, "[E0302] active data is stored in memory that was declared constant");
+    e.block = good;
+}
+
+/// Ends the program, and the block, with a message.
+pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
+    let c = common(e.module);
+    let i32 = e.module.ctx.types.int(32);
+    let line = format!("{place}: enzyme: {why}\n");
     let name = format!("enzyme.rt.lost.{}", e.module.globals.len());
     let message = text(e.module, &name, &line);
     let message = e.module.ctx.consts.intern(message);
@@ -128,7 +134,6 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
     let abort = e.module.declare("abort", c.void, &[]);
     e.call_func(abort, &[]);
     e.b().unreachable();
-    e.block = good;
 }
 
 /// `i64 enzyme.rt.times(i64, i64)`: the product, or the largest number if it overflows (which no allocation can have).

@@ -136,6 +136,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   for (BasicBlock &block : *clone)
     for (Instruction &inst : block)
       inst.dropDbgRecords();
+  enz::lowerComputedGotos(*clone, *function, map);
 
   const bool stack = hasStackTraffic(*clone);
   if (stack) {
@@ -153,8 +154,11 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(second);
   if (stack || more)
     addLoopWork(second);
-  addShape(second);
   run(*host, *clone, std::move(second));
+  enz::shapeControl(*host, *clone);
+  FunctionPassManager third;
+  addShape(third);
+  run(*host, *clone, std::move(third));
   dropLifetimes(*clone);
   enz::lowerConstantExpressions(*clone);
   host->functions->invalidate(*clone, PreservedAnalyses::none());

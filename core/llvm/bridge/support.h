@@ -15,6 +15,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 static_assert(LLVM_VERSION_MAJOR == 22, "the bridge is written against LLVM 22");
 
@@ -82,6 +83,12 @@ void lowerConstantExpressions(llvm::Function &function);
 
 // Inlines what is worth inlining into a prepared clone; returns whether anything was.
 bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options, uint64_t &budget);
+
+// Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
+void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
+
+// Brings the control flow of a prepared clone into the shape that can be run backwards.
+void shapeControl(EnzOpaqueHost &host, llvm::Function &function);
 
 } // namespace enz
 
