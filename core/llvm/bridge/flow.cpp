@@ -62,7 +62,7 @@ public:
             entries.push_back(block);
         if (entries.size() == 1)
           region.remove(entries[0]);
-        else if (!join(entries))
+        else if (!join(entries, region))
           continue;
         work.push_back(std::move(region));
       }
@@ -123,7 +123,7 @@ private:
     return out;
   }
 
-  bool join(ArrayRef<BasicBlock *> entries) {
+  bool join(ArrayRef<BasicBlock *> entries, const BlockSet &region) {
     if (entries.empty() || any_of(entries, [](BasicBlock *block) { return block->isEHPad(); }))
       return false;
     LLVMContext &context = function_.getContext();
@@ -133,13 +133,19 @@ private:
     slots_.push_back(slot);
     BasicBlock *choice = BasicBlock::Create(context, "entry.choice", &function_);
     for (size_t n = 0; n < entries.size(); ++n) {
-      BasicBlock *edge = BasicBlock::Create(context, "entry.edge", &function_);
+      // What comes from outside comes through another block than what goes round, lest that be entered from outside.
+      BasicBlock *edges[2] = {nullptr, nullptr};
       const SmallVector<BasicBlock *, 8> from(predecessors(entries[n]));
-      for (BasicBlock *block : from)
+      for (BasicBlock *block : from) {
+        BasicBlock *&edge = edges[region.contains(block)];
+        if (!edge) {
+          edge = BasicBlock::Create(context, "entry.edge", &function_);
+          IRBuilder<> builder(edge);
+          builder.CreateStore(ConstantInt::get(i32, n), slot);
+          builder.CreateBr(choice);
+        }
         block->getTerminator()->replaceSuccessorWith(entries[n], edge);
-      IRBuilder<> builder(edge);
-      builder.CreateStore(ConstantInt::get(i32, n), slot);
-      builder.CreateBr(choice);
+      }
     }
     IRBuilder<> builder(choice);
     SwitchInst *way = builder.CreateSwitch(builder.CreateLoad(i32, slot), entries[0]);

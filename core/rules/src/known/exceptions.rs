@@ -11,9 +11,14 @@ pub(super) static ROWS: &[KnownFn] = &[
     row(
         "exceptions: making and catching",
         PRINTS,
-        names!["__cxa_allocate_exception" "__cxa_free_exception" "__cxa_begin_catch" "__cxa_get_exception_ptr"
-               "__cxa_end_catch" "__cxa_current_exception_type" "__cxa_init_primary_exception" "_Unwind_DeleteException"
-               "_ZSt18uncaught_exceptionv" "_ZSt19uncaught_exceptionsv" "llvm.eh.typeid.for.p0" "llvm.eh.typeid.for"],
+        names!["__cxa_allocate_exception" "__cxa_begin_catch" "__cxa_get_exception_ptr" "__cxa_current_exception_type"
+               "__cxa_init_primary_exception" "_ZSt18uncaught_exceptionv" "_ZSt19uncaught_exceptionsv" "llvm.eh.typeid.for.p0" "llvm.eh.typeid.for"],
+    ),
+    row(
+        // The object goes, which may still be read in the primal before: no read of memory may be moved past this.
+        "exceptions: end of the object",
+        Effects { writes: Reach::AllArgs, ..PRINTS },
+        names!["__cxa_end_catch" "__cxa_free_exception" "_Unwind_DeleteException"],
     ),
     row(
         "exceptions: throwing",
