@@ -91,6 +91,7 @@ fn describe_class(module: &Module, units: &Units, f: FuncId, class: ClassId) -> 
             Object::Heap(g, i) => describe(module, &module.funcs[g], i),
             Object::Global(g) => format!("the global variable '{}'", module.globals[g].name),
             Object::Code(g) => format!("the function '{}'", module.funcs[g].name),
+            Object::Called(g, i) => format!("what {} calls", describe(module, &module.funcs[g], i)),
             Object::Unknown(g, i) => format!("memory from {}", describe(module, &module.funcs[g], i)),
         });
     }

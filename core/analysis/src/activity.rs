@@ -225,7 +225,9 @@ impl<'a> Pass<'a> {
         let Some(unit) = self.program.unit(self.f) else { return Activity::default() };
         let func = self.program.func(self.f);
         for (id, class) in unit.memory.classes.iter() {
-            if class.objects.iter().any(|o| self.is_pinned_object(o)) {
+            if unit.memory.is_code(id) {
+                self.states.insert(id, State::Pinned);
+            } else if class.objects.iter().any(|o| self.is_pinned_object(o)) {
                 let outer = self.ctx.classes.get(&id).copied().unwrap_or_default();
                 self.states.insert(id, if outer.has_shadow() { State::Mixed } else { State::Pinned });
             }
@@ -256,16 +258,22 @@ impl<'a> Pass<'a> {
                 let g = &self.program.module.globals[*g];
                 g.constant || g.linkage == Linkage::External || g.init.is_none()
             }
-            Object::Param(..) | Object::Stack(..) | Object::Heap(..) | Object::Code(_) | Object::Unknown(..) => false,
+            Object::Param(..)
+            | Object::Stack(..)
+            | Object::Heap(..)
+            | Object::Code(_)
+            | Object::Called(..)
+            | Object::Unknown(..) => false,
         }
     }
 
     fn close_upwards(&mut self) {
         let Some(unit) = self.program.unit(self.f) else { return };
         for (id, class) in unit.memory.classes.iter() {
-            let Some(inner) = class.deref else { continue };
-            if self.state(inner).has_shadow() && self.state(id) == State::Free {
-                self.shadow(id, Reason::PointsTo(inner));
+            for inner in class.targets() {
+                if self.state(inner).has_shadow() && self.state(id) == State::Free {
+                    self.shadow(id, Reason::PointsTo(inner));
+                }
             }
         }
     }
@@ -501,7 +509,7 @@ impl<'a> Pass<'a> {
     fn class_map(&self, i: InstId, g: FuncId) -> Vec<(ClassId, ClassId)> {
         let (Some(unit), Some(theirs)) = (self.program.unit(self.f), self.program.unit(g)) else { return Vec::new() };
         match unit.memory.calls.get(&i) {
-            Some(map) => map.iter().map(|(a, b)| (*a, *b)).collect(),
+            Some(map) => map.iter().map(|(a, b)| (*a, b.class)).collect(),
             // Within a recursive group classes are shared.
             None => theirs.outer_classes.iter().map(|c| (*c, *c)).collect(),
         }
@@ -538,13 +546,14 @@ impl<'a> Pass<'a> {
         loop {
             let mut grown = false;
             for (id, class) in unit.memory.classes.iter() {
-                let Some(inner) = class.deref else { continue };
-                if out.shadowed.contains_key(&inner)
-                    && !out.shadowed.contains_key(&id)
-                    && self.state(id) != State::Pinned
-                {
-                    out.shadowed.insert(id, Reason::PointsTo(inner));
-                    grown = true;
+                for inner in class.targets() {
+                    if out.shadowed.contains_key(&inner)
+                        && !out.shadowed.contains_key(&id)
+                        && self.state(id) != State::Pinned
+                    {
+                        out.shadowed.insert(id, Reason::PointsTo(inner));
+                        grown = true;
+                    }
                 }
             }
             if !grown {

@@ -43,22 +43,6 @@ impl Carry {
     }
 }
 
-/// What the bytes of an integer of `bits` are, by the runs that metadata states for an access.
-pub fn runs_as_bits(runs: &[ByteRun], bits: u32) -> Option<Carry> {
-    let first = runs.first()?;
-    match first.ty {
-        ByteType::Integer | ByteType::Pointer => {
-            runs.iter().all(|r| !matches!(r.ty, ByteType::Float(_))).then_some(Carry::None)
-        }
-        ByteType::Float(kind) => {
-            let total: u64 = runs.iter().map(|r| r.size).sum();
-            let same = runs.iter().all(|r| r.ty == first.ty);
-            let whole = total * 8 == u64::from(bits) && bits.is_multiple_of(kind.bits());
-            (same && whole).then(|| Carry::Bits(kind, bits / kind.bits()))
-        }
-    }
-}
-
 /// How each value of `func` carries floats.
 pub fn analyze(
     module: &Module,
@@ -94,9 +78,15 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    /// Bits of an integer or a vector of integers.
     fn int_bits(&self, ty: TypeId) -> Option<u32> {
-        match self.module.ctx.types[ty] {
+        let types = &self.module.ctx.types;
+        match types[ty] {
             Type::Int(bits) => Some(bits),
+            Type::Vector { elem, len, scalable: false } => match types[elem] {
+                Type::Int(bits) => Some(bits * len),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -177,36 +167,35 @@ impl Pass<'_> {
         }
     }
 
+    /// What an integer that is merely copied from or to memory at `p` carries: what the bytes there are.
     fn access(&mut self, i: InstId, v: ValueId, p: ValueId) {
-        let Some(bits) = self.int_bits(self.func.ty(v)) else { return };
-        if self.func.as_const(v).is_some() || !self.uses.is_copied_only(self.func, v) {
+        let ty = self.func.ty(v);
+        let Some(bits) = self.int_bits(ty) else { return };
+        if self.func.as_const(v).is_some() || bits % 8 != 0 || !self.uses.is_copied_only(self.func, v) {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
-        let memory = &self.memory.classes[class];
-        // Floats copied into memory that is only ever read as integers: the name of the integer type proves nothing.
-        let hidden = memory.floats.is_empty() && !memory.copied_floats.is_empty();
-        let stated = self.facts.access_types.get(&i).and_then(|runs| runs_as_bits(runs, bits));
-        if let Some(c) = stated.filter(|_| !hidden) {
-            if c != Carry::None {
-                self.spread(v, c);
+        let stated = self.facts.access_types.get(&i).map(Vec::as_slice);
+        // One place may have several uses: what metadata says of this very one counts.
+        match stated {
+            Some([ByteRun { ty: ByteType::Pointer, .. }, ..]) => return,
+            Some([ByteRun { ty: ByteType::Float(kind), size, .. }]) if size * 8 == u64::from(bits) => {
+                return self.spread(v, Carry::Bits(*kind, bits / kind.bits()));
             }
-            return;
+            _ => {}
         }
-        if memory.all_floats().is_empty() {
-            // Nobody here says what the caller keeps in its memory.
-            let unsaid = !memory.pointers && !memory.integers && bits >= 8 && self.outer.contains(&class);
-            if unsaid {
+        let bytes = self.memory.bytes_at(p, Some(u64::from(bits / 8)));
+        if bytes.clash {
+            if !matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }])) {
                 self.spread(v, Carry::Unknown);
             }
-            return;
-        }
-        if is_narrow_field(self.module, self.func, self.memory, p, bits) {
-            return;
-        }
-        match self.memory.uniform_float(class) {
-            Some(kind) if bits.is_multiple_of(kind.bits()) => self.spread(v, Carry::Bits(kind, bits / kind.bits())),
-            _ => self.spread(v, Carry::Unknown),
+        } else if let Some(kind) = bytes.uniform() {
+            self.spread(v, Carry::Bits(kind, bits / kind.bits()));
+        } else if bytes.has_floats() {
+            self.spread(v, Carry::Unknown);
+        } else if bytes.runs.is_empty() && self.outer.contains(&class) {
+            // Nobody here says what the caller keeps in its memory.
+            self.spread(v, Carry::Unknown);
         }
     }
 
@@ -229,9 +218,9 @@ impl Pass<'_> {
         let inst = &self.func.insts[i];
         let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice()) else { return None };
         self.int_bits(self.func.ty(*v)).filter(|b| b % 16 == 0)?;
-        let class = self.memory.class_of[*p]?;
         let stated = self.facts.access_types.contains_key(&i);
-        let amid_floats = !self.memory.classes[class].floats.is_empty();
+        let len = self.int_bits(self.func.ty(*v)).map(|b| u64::from(b / 8));
+        let amid_floats = self.memory.bytes_at(*p, len).has_floats();
         let def = self.func.def_inst(*v)?;
         (!stated && amid_floats && moves_bits(&self.func.insts[def].op) && self.shifts_whole_pieces(def)).then_some(*v)
     }
@@ -285,146 +274,4 @@ impl Pass<'_> {
 /// Whether an integer operation only moves bits.
 pub fn moves_bits(op: &Op) -> bool {
     matches!(op, Op::Binary(BinOp::Shl | BinOp::LShr | BinOp::Or) | Op::Cast(CastOp::Trunc | CastOp::ZExt))
-}
-
-/// Whether an integer of `bits` at `p` is a field beside floats rather than a piece of one: it is narrower than every
-/// float in that memory, and its address does not step in units smaller than those floats, as a copy piece by piece would.
-pub fn is_narrow_field(module: &Module, func: &Func, memory: &FuncMemory, p: ValueId, bits: u32) -> bool {
-    let Some(class) = memory.class_of[p] else { return false };
-    let Some(smallest) = memory.classes[class].all_floats().iter().map(|k| k.bits()).min() else { return false };
-    bits < smallest
-        && steps_at_least(module, func, p, u64::from(smallest / 8))
-        && !overlaps_a_float(module, func, memory, class, p, bits)
-}
-
-/// Whether every variable step on the way to the address `p` is at least `unit` bytes.
-fn steps_at_least(module: &Module, func: &Func, p: ValueId, unit: u64) -> bool {
-    let ctx = &module.ctx;
-    let mut seen = BTreeSet::new();
-    let mut work = vec![p];
-    while let Some(p) = work.pop() {
-        if !seen.insert(p) {
-            continue;
-        }
-        let Some(i) = func.def_inst(p) else { continue };
-        let inst = &func.insts[i];
-        match &inst.op {
-            Op::Gep { elem, .. } => {
-                let (Some(base), indices) = (inst.args.first(), inst.args.get(1..).unwrap_or(&[])) else {
-                    return false;
-                };
-                let mut ty = *elem;
-                let mut moved = 0u64;
-                for (n, index) in indices.iter().enumerate() {
-                    let value = func.as_const(*index).and_then(|c| ctx.consts.as_u64(c));
-                    if n > 0 {
-                        let Some((offset, inner)) = ctx.layout.element(&ctx.types, ty, value.unwrap_or(0)) else {
-                            return false;
-                        };
-                        ty = inner;
-                        moved = moved.wrapping_add(offset);
-                    }
-                    let size = ctx.layout.size_of(&ctx.types, ty).unwrap_or(0);
-                    match value {
-                        Some(v) if n == 0 => moved = moved.wrapping_add(v.wrapping_mul(size)),
-                        Some(_) => {}
-                        None if size < unit => return false,
-                        None => {}
-                    }
-                }
-                // A constant step that a loop repeats.
-                let repeated = func.def_inst(*base).is_some_and(|b| matches!(func.insts[b].op, Op::Phi(_)));
-                let back = (moved as i64).unsigned_abs();
-                if repeated && seen.contains(base) && back != 0 && back < unit {
-                    return false;
-                }
-                work.push(*base);
-            }
-            Op::Phi(_) => {
-                for a in &inst.args {
-                    let step = func.def_inst(*a).filter(|s| func.insts[*s].args.first() == Some(&p));
-                    let gep = step.map(|s| &func.insts[s]).and_then(|s| match (&s.op, s.args.as_slice()) {
-                        (Op::Gep { elem, .. }, [_, n]) => Some((*elem, *n)),
-                        _ => None,
-                    });
-                    if let Some((elem, n)) = gep {
-                        let count =
-                            func.as_const(n).and_then(|c| ctx.consts.as_u64(c)).map(|v| (v as i64).unsigned_abs());
-                        let size = ctx.layout.size_of(&ctx.types, elem).unwrap_or(0);
-                        if count.unwrap_or(1).saturating_mul(size) < unit {
-                            return false;
-                        }
-                    }
-                    work.push(*a);
-                }
-            }
-            Op::Select => work.extend(inst.args.iter().skip(1).copied()),
-            Op::Cast(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
-            _ => {}
-        }
-    }
-    true
-}
-
-/// Start of an address computation, constant bytes added, and the greatest common divisor of all variable steps.
-fn offset_of(module: &Module, func: &Func, p: ValueId) -> Option<(ValueId, i64, u64)> {
-    let ctx = &module.ctx;
-    let (mut at, mut offset, mut step) = (p, 0i64, 0u64);
-    for _ in 0..64 {
-        let Some(i) = func.def_inst(at) else { return Some((at, offset, step)) };
-        let inst = &func.insts[i];
-        let Op::Gep { elem, .. } = &inst.op else { return Some((at, offset, step)) };
-        let mut ty = *elem;
-        for (n, index) in inst.args.iter().enumerate().skip(1) {
-            let value = func.as_const(*index).and_then(|c| ctx.consts.as_u64(c));
-            if n > 1 {
-                let (moved, inner) = ctx.layout.element(&ctx.types, ty, value.unwrap_or(0))?;
-                ty = inner;
-                offset = offset.wrapping_add(moved as i64);
-            }
-            let size = ctx.layout.size_of(&ctx.types, ty)?;
-            match value {
-                Some(v) if n == 1 => offset = offset.wrapping_add((v as i64).wrapping_mul(size as i64)),
-                Some(_) => {}
-                None => step = gcd(step, size),
-            }
-        }
-        at = *inst.args.first()?;
-    }
-    None
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Whether an integer at `p` may lie on bytes that are accessed as floats elsewhere, by offsets from where the addresses
-/// start (all starts of a class are taken to be the same place of a record).
-fn overlaps_a_float(module: &Module, func: &Func, memory: &FuncMemory, class: ClassId, p: ValueId, bits: u32) -> bool {
-    let Some((_, own, own_step)) = offset_of(module, func, p) else { return true };
-    let size = i64::from(bits / 8);
-    func.placed().any(|(_, i)| {
-        let inst = &func.insts[i];
-        let (value, address) = match (&inst.op, inst.args.as_slice()) {
-            (Op::Load(_), [p]) => (inst.result, *p),
-            (Op::Store(_), [v, p]) => (Some(*v), *p),
-            _ => return false,
-        };
-        let Some(kind) = value.and_then(|v| module.ctx.types.float_kind(func.ty(v))) else { return false };
-        if memory.class_of[address] != Some(class) {
-            return false;
-        }
-        let Some((_, offset, step)) = offset_of(module, func, address) else { return true };
-        let width = i64::from(kind.bits() / 8);
-        let period = gcd(own_step, step) as i64;
-        let distance = own - offset;
-        // Bytes [distance, distance + size) against [0, width), repeated with the period.
-        match period {
-            0 => distance < width && distance + size > 0,
-            _ => {
-                let d = distance.rem_euclid(period);
-                d < width || d + size > period
-            }
-        }
-    })
 }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use enzyme_ir::text::{print_inst, print_value};
-use enzyme_ir::{Func, FuncId, InstId, ValueDef, ValueId};
+use enzyme_ir::{ByteType, Func, FuncId, InstId, ValueDef, ValueId};
 
 use crate::activity::{Activity, Reason, State};
 use crate::carry::Carry;
-use crate::memory::{Class, ClassId, Object};
+use crate::memory::{Class, ClassId, Object, Span};
 use crate::program::Program;
 
 fn named_values(func: &Func) -> impl Iterator<Item = ValueId> + '_ {
@@ -25,10 +25,11 @@ fn object(program: &Program<'_>, o: &Object) -> String {
     let func = |f: &FuncId| &program.module.funcs[*f];
     match o {
         Object::Param(f, n) => format!("parameter {n} of @{}", func(f).name),
-        Object::Stack(f, i) | Object::Heap(f, i) | Object::Unknown(f, i) => {
+        Object::Stack(f, i) | Object::Heap(f, i) | Object::Unknown(f, i) | Object::Called(f, i) => {
             let kind = match o {
                 Object::Stack(..) => "stack",
                 Object::Heap(..) => "heap",
+                Object::Called(..) => "called by",
                 _ => "unknown",
             };
             let value = func(f).insts[*i].result;
@@ -40,17 +41,29 @@ fn object(program: &Program<'_>, o: &Object) -> String {
     }
 }
 
+fn span(s: Span) -> String {
+    match (s.stride, s.both) {
+        (0, _) => s.offset.to_string(),
+        (n, false) => format!("{}+{n}n", s.offset),
+        (n, true) => format!("{}±{n}n", s.offset),
+    }
+}
+
 fn class_line(program: &Program<'_>, id: ClassId, class: &Class) -> String {
-    let Class { deref, objects, floats, copied_floats, pointers, integers } = class;
-    let mut holds: Vec<String> = floats.iter().map(|k| k.name().to_owned()).collect();
-    holds.extend(copied_floats.difference(floats).map(|k| format!("{} by copies", k.name())));
-    if *pointers {
-        holds.push("pointers".to_owned());
-    }
-    if *integers {
-        holds.push("integers".to_owned());
-    }
-    let to = deref.map(|d| format!(" -> {d}")).unwrap_or_default();
+    let Class { edges, objects, items } = class;
+    let holds: Vec<String> = items
+        .iter()
+        .map(|(item, proof)| {
+            let what = match item.ty {
+                ByteType::Float(kind) => kind.name().to_owned(),
+                ByteType::Pointer => "pointer".to_owned(),
+                ByteType::Integer => format!("i{}", item.size * 8),
+            };
+            format!("{}: {what} {}", span(item.span), format!("{proof:?}").to_lowercase())
+        })
+        .collect();
+    let to: Vec<String> = edges.iter().map(|e| format!("{} -> {} at {}", span(e.at), e.to, span(e.span))).collect();
+    let to = if to.is_empty() { String::new() } else { format!(" [{}]", to.join("; ")) };
     let objects: Vec<String> = objects.iter().map(|o| object(program, o)).collect();
     format!("{id}{to} holds {{{}}}: {}", holds.join(", "), objects.join("; "))
 }
@@ -71,7 +84,8 @@ pub fn types(program: &Program<'_>, f: FuncId) -> String {
             Carry::Unknown => "integer of unknown bytes".to_owned(),
             Carry::Mixed => "integer with pieces of floats".to_owned(),
         };
-        let class = unit.memory.class_of[v].map(|c| format!("address in {c}")).unwrap_or_default();
+        let class = unit.memory.class_of[v].map(|c| format!("address in {c} at {}", span(unit.memory.span_of[v])));
+        let class = class.unwrap_or_default();
         let facts: Vec<String> = [carry, class].into_iter().filter(|s| !s.is_empty()).collect();
         if !facts.is_empty() {
             let _ = writeln!(out, "  {}: {}", print_value(program.module, func, v), facts.join(", "));

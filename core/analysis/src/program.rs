@@ -58,10 +58,11 @@ impl Units {
         for group in petgraph::algo::tarjan_scc(&graph) {
             let mut group: Vec<FuncId> = group.into_iter().map(FuncId::from_u32).collect();
             group.sort_unstable();
-            let solved = memory::analyze_group(module, &group, &memories);
+            let solved = memory::analyze_group(module, facts, &group, &memories);
             memories.extend(solved);
             order.extend(group);
         }
+        pass_down(&order, &mut memories);
         let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
         for f in order {
             let Some(memory) = memories.remove(&f) else { continue };
@@ -125,6 +126,21 @@ pub fn callees(module: &Module, func: &Func) -> Vec<FuncId> {
         }
     }
     out
+}
+
+/// Tells callees what the memory is that their callers pass to them, callers first.
+fn pass_down(order: &[FuncId], memories: &mut BTreeMap<FuncId, FuncMemory>) {
+    for f in order.iter().rev() {
+        let Some(memory) = memories.get_mut(f) else { continue };
+        memory.spread_copies();
+        let (classes, calls) = (memory.classes.clone(), memory.callees.clone());
+        for (i, g) in calls {
+            let Some(placed) = memories.get(f).and_then(|m| m.calls.get(&i)).cloned() else { continue };
+            if let Some(callee) = memories.get_mut(&g) {
+                callee.learn(&placed, &classes);
+            }
+        }
+    }
 }
 
 pub(crate) fn outer_classes(memory: &FuncMemory) -> BTreeSet<ClassId> {

@@ -134,7 +134,7 @@ pub fn context_of(module: &Module, units: &Units, request: &Request) -> Result<C
             continue;
         };
         let state = if activity == ParamActivity::Const { State::Pinned } else { State::Shadowed };
-        for c in unit.memory.chain(class) {
+        for c in unit.memory.chain(class).into_iter().filter(|c| !unit.memory.is_code(*c)) {
             let known = classes.entry(c).or_insert(state);
             if *known != state {
                 *known = State::Mixed;

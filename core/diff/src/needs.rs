@@ -221,8 +221,8 @@ impl Collector<'_> {
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::Copy { dst, src, len, .. } => {
                     let (Some(d), Some(c)) = (args.get(dst), args.get(src)) else { return Ok(()) };
-                    if s.has_shadow(*d) {
-                        crate::copies::classify(self.module, s, i, &[*d, *c])?;
+                    if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
+                        crate::copies::classify(self.module, s, i, &[*d, *c], *n)?;
                         self.shadow(*d);
                         if s.has_shadow(*c) {
                             self.shadow(*c);
@@ -232,8 +232,8 @@ impl Collector<'_> {
                 }
                 MemoryEffect::Set { dst, len, .. } => {
                     let Some(d) = args.get(dst) else { return Ok(()) };
-                    if s.has_shadow(*d) {
-                        crate::copies::classify(self.module, s, i, &[*d])?;
+                    if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
+                        crate::copies::classify(self.module, s, i, &[*d], *n)?;
                         self.shadow(*d);
                         args.get(len).into_iter().for_each(|n| self.primal(*n));
                     }

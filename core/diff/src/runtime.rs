@@ -4,7 +4,8 @@
 //! program with `abort`: a derivative has no other way to say it.
 
 use enzyme_ir::{
-    BinOp, BlockId, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op, TypeId, ValueId,
+    BinOp, BlockId, ByteRun, ByteType, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op,
+    TypeId, ValueId,
 };
 use smallvec::smallvec;
 
@@ -196,6 +197,101 @@ pub fn move_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
         e.call("free", c.void, &[held]);
         e.b().ret(None);
     })
+}
+
+/// What [`over_runs`] does with the pieces of a structure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunWork {
+    /// The adjoint of copying the floats: `src += dst; dst = 0`.
+    Add,
+    /// The adjoint of overwriting the floats: `dst = 0`.
+    Clear,
+    /// Copying the pointers: `dst = src`.
+    Repeat,
+}
+
+/// `void enzyme.rt.runs.…(ptr dst, ptr src, i64 bytes)`: does `work` with all structures in that many bytes, of which
+/// each has `period` bytes, made of `runs`. Regions may overlap by whole structures.
+pub fn over_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u64) -> FuncId {
+    let c = common(module);
+    let wanted = |r: &&ByteRun| match r.ty {
+        ByteType::Float(_) => work != RunWork::Repeat,
+        ByteType::Pointer => work == RunWork::Repeat,
+        ByteType::Integer => false,
+    };
+    let runs: Vec<ByteRun> = runs.iter().filter(wanted).copied().collect();
+    let mut name = format!("enzyme.rt.runs.{work:?}.{period}").to_lowercase();
+    for r in &runs {
+        let what = match r.ty {
+            ByteType::Float(kind) => kind.name(),
+            ByteType::Pointer | ByteType::Integer => "ptr",
+        };
+        name.push_str(&format!(".{}.{what}.{}", r.offset, r.size));
+    }
+    define(module, &name, c.void, &[c.ptr, c.ptr, c.i64], |e, args| {
+        let (structures, done) = (e.new_block("structures"), e.new_block("done"));
+        let same = e.b().icmp(IntPred::Eq, args[0], args[1]);
+        e.b().cond_br(same, done, structures);
+        e.block = structures;
+        let width = e.b().i64(period.max(1));
+        let count = e.b().binary(BinOp::UDiv, args[2], width);
+        // Where regions overlap, a copy upwards goes from the last structure to the first, and its adjoint back.
+        let up = e.b().icmp(IntPred::Ugt, args[0], args[1]);
+        let one = e.b().i64(1);
+        let last = e.b().binary(BinOp::Sub, count, one);
+        for_each(e, count, done, |e, n| {
+            let mirrored = e.b().binary(BinOp::Sub, last, n);
+            let index = match work {
+                RunWork::Clear => n,
+                RunWork::Add => e.choose(up, n, mirrored),
+                RunWork::Repeat => e.choose(up, mirrored, n),
+            };
+            let start = e.b().binary(BinOp::Mul, index, width);
+            for r in &runs {
+                let (ty, step) = match r.ty {
+                    ByteType::Float(kind) => {
+                        (e.module.ctx.types.float(kind), e.module.ctx.layout.float_size(&mut e.module.ctx.types, kind))
+                    }
+                    ByteType::Pointer | ByteType::Integer => (c.ptr, 8),
+                };
+                let elements = e.b().i64((r.size / step.max(1)).max(1));
+                let after = e.new_block("after");
+                for_each(e, elements, after, |e, k| {
+                    let (first, step) = (e.b().i64(r.offset), e.b().i64(step));
+                    let within = e.b().binary(BinOp::Mul, k, step);
+                    let within = e.b().add(within, first);
+                    let offset = e.b().add(start, within);
+                    let d = e.b().byte_offset(args[0], offset);
+                    let s = e.b().byte_offset(args[1], offset);
+                    run_element(e, work, ty, d, s);
+                });
+                e.block = after;
+            }
+        });
+        e.block = done;
+        e.b().ret(None);
+    })
+}
+
+fn run_element(e: &mut Emit<'_>, work: RunWork, ty: TypeId, d: ValueId, s: ValueId) {
+    match work {
+        RunWork::Repeat => {
+            let v = e.b().load(ty, s, 1, MemClass::Shadow);
+            e.b().store(v, d, 1, MemClass::Shadow);
+        }
+        RunWork::Clear => {
+            let zero = e.b().zero(ty);
+            e.b().store(zero, d, 1, MemClass::Shadow);
+        }
+        RunWork::Add => {
+            let x = e.b().load(ty, d, 1, MemClass::Shadow);
+            let zero = e.b().zero(ty);
+            e.b().store(zero, d, 1, MemClass::Shadow);
+            let y = e.b().load(ty, s, 1, MemClass::Shadow);
+            let sum = e.b().binary(BinOp::FAdd, y, x);
+            e.b().store(sum, s, 1, MemClass::Shadow);
+        }
+    }
 }
 
 /// Runs `body` with `0 .. count`, then goes to `done`.

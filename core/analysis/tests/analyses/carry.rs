@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use enzyme_analysis::carry::runs_as_bits;
 use enzyme_analysis::{Carry, Units};
 use enzyme_ir::{ByteRun, ByteType, Facts, FloatKind, Op};
 
@@ -68,11 +67,15 @@ fn copies() {
     check("  %l = alloca i64\n  store i64 %n, ptr %l\n  %x = load i64, ptr %l", "x=none");
     check(&format!("{store}  %y = load double, ptr %p"), "x=1 double");
     check(&format!("{store}  %y = load double, ptr %q"), "x=1 double");
-    check(&format!("{store}  %y = load float, ptr %q"), "x=2 float");
-    // Among other things.
+    check(&format!("{store}  %y = load float, ptr %q"), "x=unknown");
+    check(
+        "  %x = load i64, ptr %p\n  %r = getelementptr float, ptr %p, i64 %n\n  %z = load float, ptr %r",
+        "x=2 float",
+    );
+    // Other things are told apart by where they are.
     check(
         &format!("{store}  %y = load double, ptr %p\n  %r = getelementptr ptr, ptr %p, i64 1\n  %z = load ptr, ptr %r"),
-        "x=unknown",
+        "x=1 double",
     );
     // What is computed with is an integer.
     check(&format!("{store}  %y = load double, ptr %p\n  %k = mul i64 %x, 3"), "x=none, k=none");
@@ -99,22 +102,4 @@ fn bits_on_their_way_into_a_float_are_mixed() {
     );
     check("  %t = trunc i64 %n to i32\n  %e = bitcast i32 %t to float", "t=mixed, n=mixed");
     check("  %b = bitcast double %d to i64\n  %k = icmp slt i64 %b, 0", "b=1 double, k=none");
-}
-
-#[test]
-fn stated_runs() {
-    let float = |size| ByteRun { offset: 0, size, ty: ByteType::Float(FloatKind::Float) };
-    let integer = ByteRun { offset: 0, size: 4, ty: ByteType::Integer };
-    let cases: [(&[ByteRun], u32, Option<Carry>); 6] = [
-        (&[], 64, None),
-        (&[float(8)], 64, Some(Carry::Bits(FloatKind::Float, 2))),
-        (&[float(4), float(4)], 64, Some(Carry::Bits(FloatKind::Float, 2))),
-        (&[float(4)], 64, None),
-        (&[float(4), integer], 64, None),
-        (&[integer, integer], 64, Some(Carry::None)),
-    ];
-    for (runs, bits, expected) in cases {
-        assert_eq!(runs_as_bits(runs, bits), expected, "{runs:?} as {bits} bits");
-    }
-    assert_eq!(runs_as_bits(&[integer, float(4)], 64), None);
 }

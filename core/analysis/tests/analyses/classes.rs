@@ -23,9 +23,10 @@ fn show(module: &Module, units: &Units, f: FuncId) -> String {
     for (c, names) in &all {
         let mut names = names.clone();
         names.sort();
-        let target = classes[*c].deref.and_then(|d| all.iter().find(|(x, _)| *x == d));
-        let target = target.map(|(_, n)| format!(" -> {}", n.iter().min().unwrap())).unwrap_or_default();
-        lines.push(format!("{}: {}{target}", names.join(" "), describe(module, &classes[*c])));
+        let named = |d| all.iter().find(|(x, _)| *x == d).map(|(_, n)| n.iter().min().unwrap().as_str());
+        let targets: std::collections::BTreeSet<&str> = classes[*c].targets().filter_map(named).collect();
+        let targets: String = targets.iter().map(|t| format!(" -> {t}")).collect();
+        lines.push(format!("{}: {}{targets}", names.join(" "), describe(module, &classes[*c])));
     }
     lines.sort();
     lines.join("\n")
@@ -71,11 +72,11 @@ fn pointers_of_one_function() {
 fn a_copied_integer_is_no_integer() {
     check(
         "define void @f(ptr %p, ptr %q) {\n  %x = load i64, ptr %p\n  store i64 %x, ptr %q\n  %y = load double, ptr %q\n  ret void\n}\n",
-        "p: parameter -> x\nq: double parameter -> x\nx: ",
+        "p: double parameter -> x\nq: double parameter -> x\nx: ",
     );
     check(
         "define void @f(ptr %p, ptr %q) {\n  %x = load i64, ptr %p\n  %y = mul i64 %x, 3\n  store i64 %y, ptr %q\n  ret void\n}\n",
-        "p: integers parameter -> x\nq: integers parameter -> y\nx: \ny: ",
+        "p: integers parameter -> x\nq: integers parameter\nx: ",
     );
 }
 

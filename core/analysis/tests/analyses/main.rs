@@ -55,11 +55,11 @@ fn members(module: &Module, units: &Units, f: FuncId) -> Vec<(ClassId, Vec<Strin
 
 /// What is known of a class, in words that do not depend on the numbers of classes and instructions.
 fn describe(module: &Module, class: &Class) -> String {
-    let mut words: BTreeSet<String> = class.floats.iter().map(|k| k.name().to_owned()).collect();
-    if class.pointers {
+    let mut words: BTreeSet<String> = class.floats().iter().map(|k| k.name().to_owned()).collect();
+    if class.has_pointers() {
         words.insert("pointers".to_owned());
     }
-    if class.integers {
+    if class.items.keys().any(|i| i.ty == enzyme_ir::ByteType::Integer) {
         words.insert("integers".to_owned());
     }
     for o in &class.objects {
@@ -69,6 +69,7 @@ fn describe(module: &Module, class: &Class) -> String {
             Object::Heap(..) => "heap".to_owned(),
             Object::Global(g) => format!("@{}", module.globals[*g].name),
             Object::Code(f) => format!("code of @{}", module.funcs[*f].name),
+            Object::Called(..) => "called".to_owned(),
             Object::Unknown(..) => "unknown".to_owned(),
         });
     }

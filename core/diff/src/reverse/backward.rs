@@ -1,9 +1,8 @@
 //! Adjoints of instructions, and the slots that adjoints are summed in.
 
 use enzyme_analysis::callee::MemoryEffect;
-use enzyme_analysis::carry::is_narrow_field;
 use enzyme_analysis::{Callee, Carry, resolve};
-use enzyme_ir::{Access, ByteType, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type, TypeId, ValueId};
+use enzyme_ir::{Access, ByteType, CastOp, FastMath, InstId, MemClass, Op, Type, TypeId, ValueId};
 use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
@@ -12,6 +11,7 @@ use crate::copies::{Bytes, classify};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
+use crate::runtime::{RunWork, over_runs};
 
 /// Does something with one float of an aggregate in memory: its path, type and address.
 type EachFloat<'f, R> = &'f mut dyn FnMut(&mut R, &[u32], TypeId, ValueId) -> Result<(), Refusal>;
@@ -225,10 +225,7 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
-            Carry::None => match self.constant_bits(i, v, p)? {
-                Some(ty) => ty,
-                None => return Ok(()),
-            },
+            Carry::None => return self.constant_store(i, v, p),
             Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Mixed => self.adjoint_type(v),
         };
         let at = self.shadow_place(p, ty)?;
@@ -256,41 +253,32 @@ impl Reverse<'_, '_> {
         self.add_adjoint(v, total)
     }
 
-    /// The float type that a constant integer overwrites, if it overwrites floats.
-    fn constant_bits(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<Option<TypeId>, Refusal> {
-        let ty = self.s.func.ty(v);
-        let Type::Int(bits) = self.e.module.ctx.types[ty] else { return Ok(None) };
+    /// The adjoint of storing a constant that is no float: floats that it overwrites lose theirs.
+    fn constant_store(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
         if self.s.func.as_const(v).is_none() {
-            return Ok(None);
+            return Ok(());
         }
-        let kind: Option<FloatKind> = match self.s.unit.facts.access_types.get(&i).map(|r| r.as_slice()) {
-            Some([run, ..]) => match run.ty {
-                ByteType::Float(kind) => Some(kind),
-                ByteType::Integer | ByteType::Pointer => return Ok(None),
-            },
-            Some([]) | None => {
-                let Some(class) = self.s.unit.memory.class_of[p] else { return Ok(None) };
-                if self.s.unit.memory.classes[class].all_floats().is_empty()
-                    || is_narrow_field(self.e.module, self.s.func, &self.s.unit.memory, p, bits)
-                {
-                    return Ok(None);
-                }
-                match self.s.unit.memory.uniform_float(class) {
-                    Some(kind) => Some(kind),
-                    None => {
-                        return Err(
-                            Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i)
-                        );
-                    }
-                }
+        let ty = self.s.func.ty(v);
+        let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty);
+        let bytes = self.s.unit.memory.bytes_at(p, len);
+        if bytes.clash {
+            return Err(Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i));
+        }
+        for run in bytes.runs {
+            let ByteType::Float(kind) = run.ty else { continue };
+            let float = self.e.module.ctx.types.float(kind);
+            let step = self.e.module.ctx.layout.float_size(&mut self.e.module.ctx.types, kind);
+            let at = self.shadow_place(p, ty)?;
+            let mut offset = run.offset;
+            while offset + step <= run.offset + run.size {
+                let by = self.e.b().i64(offset);
+                let address = self.e.b().byte_offset(at, by);
+                let zero = self.e.b().zero(float);
+                self.e.b().store(zero, address, 1, MemClass::Shadow);
+                offset += step;
             }
-        };
-        let Some(kind) = kind.filter(|k| bits % k.bits() == 0) else {
-            return Err(Refusal::new(RefusalKind::UnknownType("a constant stored over a piece of active floats")).at(i));
-        };
-        let float = self.e.module.ctx.types.float(kind);
-        let lanes = bits / kind.bits();
-        Ok(Some(if lanes == 1 { float } else { self.e.module.ctx.types.vector(float, lanes) }))
+        }
+        Ok(())
     }
 
     /// Adjoints by the partial derivatives of a rule.
@@ -481,67 +469,42 @@ impl Reverse<'_, '_> {
         if !self.s.has_shadow(src) {
             return self.fill_adjoint(i, dst, len);
         }
-        let bytes = classify(self.e.module, &self.s, i, &[dst, src])?;
+        let bytes = classify(self.e.module, &self.s, i, &[dst, src], len)?;
+        if matches!(bytes, Bytes::NoFloats(_)) {
+            return Ok(());
+        }
         let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
-        if self.s.is_mixed(dst) || self.s.is_mixed(src) {
-            return self.mixed_copy_adjoint(i, [dst, src, len], &bytes, overlap);
-        }
-        match bytes {
-            Bytes::NoFloats(_) => Ok(()),
-            Bytes::Floats(kind) => {
-                let n = self.primal(len)?;
-                let n = self.e.to_i64(n);
-                let f = match overlap {
-                    true => crate::runtime::move_adjoint(self.e.module, kind),
-                    false => crate::runtime::copy_adjoint(self.e.module, kind),
-                };
-                self.e.call_func(f, &[to, from, n]);
-                Ok(())
-            }
-            Bytes::Runs(..) => self.each_run(i, len, &bytes, &mut |r, float, offset| {
-                let (d, s) = (r.e.b().byte_offset(to, offset), r.e.b().byte_offset(from, offset));
-                let x = r.e.b().load(float, d, 1, MemClass::Shadow);
-                let zero = r.e.b().zero(float);
-                r.e.b().store(zero, d, 1, MemClass::Shadow);
-                let y = r.e.b().load(float, s, 1, MemClass::Shadow);
-                let sum = r.e.sum(y, x);
-                r.e.b().store(sum, s, 1, MemClass::Shadow);
-            }),
-        }
-    }
-
-    /// As [`Self::copy_adjoint`] where either side may have no shadow: then adjoints are cleared, or nothing is done.
-    fn mixed_copy_adjoint(
-        &mut self,
-        i: InstId,
-        [dst, src, len]: [ValueId; 3],
-        bytes: &Bytes,
-        overlap: bool,
-    ) -> Result<(), Refusal> {
-        let kind = match bytes {
-            Bytes::NoFloats(_) => return Ok(()),
-            Bytes::Floats(kind) => *kind,
-            Bytes::Runs(..) => {
-                return Err(Refusal::new(RefusalKind::UnknownType(
-                    "structures copied from memory that may be constant",
-                ))
-                .at(i));
-            }
-        };
         let n = self.primal(len)?;
         let n = self.e.to_i64(n);
-        let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
         let there = self.shadow_bytes(dst, n)?;
         let both = self.shadow_bytes(src, there)?;
-        let f = match overlap {
-            true => crate::runtime::move_adjoint(self.e.module, kind),
-            false => crate::runtime::copy_adjoint(self.e.module, kind),
+        let add = match &bytes {
+            Bytes::Floats(kind) if overlap => crate::runtime::move_adjoint(self.e.module, *kind),
+            Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, *kind),
+            Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, runs, *period),
+            Bytes::NoFloats(_) => return Ok(()),
         };
-        self.e.call_func(f, &[to, from, both]);
-        // Nothing was moved: what was overwritten still is.
-        let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
-        self.e.fill_zero(to, rest);
+        self.e.call_func(add, &[to, from, both]);
+        if self.s.is_mixed(dst) || self.s.is_mixed(src) {
+            // Where nothing was moved, what was overwritten still is.
+            let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
+            self.clear_bytes(&bytes, to, rest);
+        }
         Ok(())
+    }
+
+    /// Clears the adjoints in `n` bytes of shadow memory at `to`.
+    fn clear_bytes(&mut self, bytes: &Bytes, to: ValueId, n: ValueId) {
+        match bytes {
+            Bytes::NoFloats(_) => {}
+            Bytes::Floats(_) => self.e.fill_zero(to, n),
+            Bytes::Runs(runs, period) => {
+                let f = over_runs(self.e.module, RunWork::Clear, runs, *period);
+                let ptr = self.e.module.ctx.types.ptr();
+                let null = self.e.b().zero(ptr);
+                self.e.call_func(f, &[to, null, n]);
+            }
+        }
     }
 
     /// Clears the adjoints of `len` bytes.
@@ -549,56 +512,15 @@ impl Reverse<'_, '_> {
         if !self.s.has_shadow(dst) {
             return Ok(());
         }
-        let bytes = classify(self.e.module, &self.s, i, &[dst])?;
+        let bytes = classify(self.e.module, &self.s, i, &[dst], len)?;
+        if matches!(bytes, Bytes::NoFloats(_)) {
+            return Ok(());
+        }
         let to = self.shadow(dst)?;
-        match bytes {
-            Bytes::NoFloats(_) => Ok(()),
-            Bytes::Floats(_) => {
-                let n = self.primal(len)?;
-                let n = self.shadow_bytes(dst, n)?;
-                self.e.fill_zero(to, n);
-                Ok(())
-            }
-            Bytes::Runs(..) if self.s.is_mixed(dst) => {
-                Err(Refusal::new(RefusalKind::UnknownType("structures in memory that may be constant")).at(i))
-            }
-            Bytes::Runs(..) => self.each_run(i, len, &bytes, &mut |r, float, offset| {
-                let d = r.e.b().byte_offset(to, offset);
-                let zero = r.e.b().zero(float);
-                r.e.b().store(zero, d, 1, MemClass::Shadow);
-            }),
-        }
-    }
-
-    /// Calls `f` for every float of a copy of known, small length.
-    fn each_run(
-        &mut self,
-        i: InstId,
-        len: ValueId,
-        bytes: &Bytes,
-        f: &mut dyn FnMut(&mut Self, TypeId, ValueId),
-    ) -> Result<(), Refusal> {
-        let Bytes::Runs(runs, period) = bytes else { return Ok(()) };
-        let fixed = self.s.func.as_const(len).and_then(|c| self.e.module.ctx.consts.as_u64(c));
-        let Some(total) = fixed.filter(|t| *t <= 65536 && *period > 0) else {
-            return Err(Refusal::new(RefusalKind::UnknownType("a copy of many structures")).at(i));
-        };
-        let mut start = 0;
-        while start < total {
-            for run in runs {
-                let ByteType::Float(kind) = run.ty else { continue };
-                let float = self.e.module.ctx.types.float(kind);
-                let step = self.e.module.ctx.layout.float_size(&mut self.e.module.ctx.types, kind);
-                let mut at = start + run.offset;
-                let end = (start + run.offset + run.size).min(total);
-                while at + step <= end {
-                    let offset = self.e.b().i64(at);
-                    f(self, float, offset);
-                    at += step;
-                }
-            }
-            start += *period;
-        }
+        let n = self.primal(len)?;
+        let n = self.e.to_i64(n);
+        let n = self.shadow_bytes(dst, n)?;
+        self.clear_bytes(&bytes, to, n);
         Ok(())
     }
 
@@ -628,7 +550,7 @@ impl Reverse<'_, '_> {
         }
         let Some(slot) = self.s.func.def_inst(p) else { return Ok(()) };
         let Op::Alloca { elem, .. } = self.s.func.insts[slot].op else { return Ok(()) };
-        let has_pointers = self.s.unit.memory.class_of[p].is_some_and(|c| self.s.unit.memory.classes[c].pointers);
+        let has_pointers = self.s.unit.memory.class_of[p].is_some_and(|c| self.s.unit.memory.classes[c].has_pointers());
         if has_pointers {
             return Ok(());
         }

@@ -24,7 +24,8 @@ impl Reverse<'_, '_> {
         let mut out = BTreeSet::new();
         let Some(map) = self.s.unit.memory.calls.get(&i) else { return out };
         let args = self.s.func.call_args(i);
-        for (theirs, ours) in map {
+        for (theirs, placed) in map {
+            let ours = &placed.class;
             if context.classes.get(theirs) == Some(&MemoryState::Pinned) && self.is_constant_class(*ours) {
                 out.insert(*theirs);
                 continue;
@@ -33,7 +34,7 @@ impl Reverse<'_, '_> {
                 (0..args.len()).filter(|n| self.s.unit.memory.class_of[args[*n]] == Some(*ours)).collect();
             let stable = !positions.is_empty()
                 && positions.iter().all(|n| self.s.unit.facts.stable_args.contains(&(i, *n as u32)));
-            let inner = self.s.unit.memory.classes.values().any(|c| c.deref == Some(*ours));
+            let inner = self.s.unit.memory.classes.values().any(|c| c.targets().any(|t| t == *ours));
             let global = self.s.unit.memory.classes[*ours].objects.iter().any(|o| matches!(o, Object::Global(_)));
             let outlives =
                 !self.s.is_split() || !self.s.unit.outer_classes.contains(ours) || self.s.key.kept.contains(ours);

@@ -11,6 +11,7 @@ use crate::keys::{Key, is_own_shadow};
 use crate::plan::Rows;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
+use crate::runtime::{RunWork, over_runs};
 use crate::shape::Merge;
 
 impl Reverse<'_, '_> {
@@ -569,7 +570,7 @@ impl Reverse<'_, '_> {
         if !self.s.has_shadow(*d) {
             return Ok(());
         }
-        let bytes = classify(self.e.module, &self.s, i, &[*d, *c])?;
+        let bytes = classify(self.e.module, &self.s, i, &[*d, *c], *n)?;
         if self.s.is_mixed(*d) && self.s.has_shadow(*c) && !self.s.is_mixed(*c) && !matches!(bytes, Bytes::NoFloats(_))
         {
             let (shadow, primal) = (self.forward_shadow(*d)?, self.forward_value(*d));
@@ -578,7 +579,9 @@ impl Reverse<'_, '_> {
         }
         match bytes {
             Bytes::Floats(_) | Bytes::NoFloats(false) => {}
-            Bytes::NoFloats(true) | Bytes::Runs(..) if self.s.is_mixed(*d) || self.s.is_mixed(*c) => {
+            Bytes::NoFloats(true) | Bytes::Runs(..)
+                if (self.s.is_mixed(*d) || self.s.is_mixed(*c)) && has_pointers(&bytes) =>
+            {
                 return Err(
                     Refusal::new(RefusalKind::UnknownType("pointers copied from memory that may be constant")).at(i)
                 );
@@ -592,30 +595,24 @@ impl Reverse<'_, '_> {
                 self.e.copy(&copy, &values, MemClass::Unknown);
             }
             Bytes::Runs(runs, period) => {
-                let pointers: Vec<_> = runs.iter().filter(|r| r.ty == enzyme_ir::ByteType::Pointer).copied().collect();
-                if pointers.is_empty() {
-                    return Ok(());
-                }
-                let fixed = self.s.func.as_const(*n).and_then(|c| self.e.module.ctx.consts.as_u64(c));
-                let Some(total) = fixed.filter(|t| *t <= 4096) else {
-                    return Err(Refusal::new(RefusalKind::UnknownType("a copy of many structures with pointers")).at(i));
-                };
-                let (to, from) = (self.forward_shadow(*d)?, self.forward_shadow(*c)?);
-                let ptr = self.e.module.ctx.types.ptr();
-                let mut at = 0;
-                while at + period <= total && period > 0 {
-                    for run in &pointers {
-                        let offset = self.e.b().i64(at + run.offset);
-                        let source = self.e.b().byte_offset(from, offset);
-                        let v = self.e.b().load(ptr, source, 1, MemClass::Shadow);
-                        let target = self.e.b().byte_offset(to, offset);
-                        self.e.b().store(v, target, 1, MemClass::Shadow);
-                    }
-                    at += period;
+                if runs.iter().any(|r| r.ty == enzyme_ir::ByteType::Pointer) {
+                    let f = over_runs(self.e.module, RunWork::Repeat, &runs, period);
+                    let (to, from) = (self.forward_shadow(*d)?, self.forward_shadow(*c)?);
+                    let bytes = self.forward_value(*n);
+                    let bytes = self.e.to_i64(bytes);
+                    self.e.call_func(f, &[to, from, bytes]);
                 }
             }
         }
         Ok(())
+    }
+}
+
+fn has_pointers(bytes: &Bytes) -> bool {
+    match bytes {
+        Bytes::Floats(_) => false,
+        Bytes::NoFloats(pointers) => *pointers,
+        Bytes::Runs(runs, _) => runs.iter().any(|r| r.ty == enzyme_ir::ByteType::Pointer),
     }
 }
 

@@ -1,0 +1,288 @@
+//! What a stretch of memory holds, byte by byte, from all that is known of its class.
+//!
+//! Evidence is ranked: how something is accessed goes before what metadata states, that before what callers know, that
+//! before declarations; what is known of one exact place goes before what is known of an array around it. Of equal
+//! evidence, a float goes before an integer (the adjoint of bytes that are no float is zero and stays so), a pointer
+//! before an integer; a float and a pointer, or two floats that overlap, clash.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use enzyme_ir::{ByteRun, ByteType, DataLayout, FloatKind, Type, TypeId, Types};
+
+use super::span::gcd;
+use super::{Class, Item, Proof, Span};
+
+/// Beyond this length a copy is looked at as a repeating pattern.
+const MAX_CELLS: u64 = 1 << 16;
+/// The most items that the declaration of a type is worth.
+const MAX_DECLARED: usize = 256;
+const POINTER: u64 = 8;
+
+/// What a stretch of memory holds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Bytes {
+    /// In order of offset; floats and pointers are whole.
+    pub runs: Vec<ByteRun>,
+    /// After this many bytes the runs repeat; the whole length if that is known.
+    pub period: u64,
+    /// The longest stretch of which nothing is known.
+    pub gap: u64,
+    /// Evidence contradicts itself.
+    pub clash: bool,
+}
+
+impl Bytes {
+    /// The formats of floats among the runs.
+    pub fn has_floats(&self) -> bool {
+        self.runs.iter().any(|r| matches!(r.ty, ByteType::Float(_)))
+    }
+
+    /// Whether there are pointers among the runs.
+    pub fn has_pointers(&self) -> bool {
+        self.runs.iter().any(|r| r.ty == ByteType::Pointer)
+    }
+
+    /// The one float format of all bytes.
+    pub fn uniform(&self) -> Option<FloatKind> {
+        let [ByteRun { ty: ByteType::Float(kind), .. }, rest @ ..] = self.runs.as_slice() else { return None };
+        let whole: u64 = self.runs.iter().map(|r| r.size).sum();
+        let same = rest.iter().all(|r| r.ty == ByteType::Float(*kind));
+        (same && whole == self.period && !self.clash).then_some(*kind)
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    rank: u8,
+    ty: Option<ByteType>,
+    /// Which byte of its item this is.
+    nth: u64,
+    clash: bool,
+}
+
+/// What `len` bytes at each of the places are.
+pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
+    let reach = len.unwrap_or(1 << 40);
+    let mut found: Vec<(Item, Proof, Span)> = Vec::new();
+    for (class, span) in places {
+        let here = class.items.iter().filter(|(i, _)| i.span.overlaps(i.size, *span, reach));
+        found.extend(here.map(|(i, p)| (*i, *p, *span)));
+    }
+    let Some((first, ..)) = found.first().copied() else {
+        return Bytes { period: len.unwrap_or(1), gap: reach, ..Bytes::default() };
+    };
+    if let ByteType::Float(_) = first.ty
+        && found.iter().all(|(i, ..)| i.ty == first.ty && i.size == first.size)
+        && len.is_none_or(|n| n % float_stride(first.ty) == 0)
+        && (found.iter().any(|(i, _, s)| i.span.stride != 0 || s.stride != 0) || covers(&found, len))
+    {
+        // Floats of one format and nothing else: what was never looked at is taken for one of them.
+        let period = len.filter(|n| *n <= MAX_CELLS).unwrap_or(float_stride(first.ty));
+        let runs = vec![ByteRun { offset: 0, size: period, ty: first.ty }];
+        return Bytes { runs, period, gap: 0, clash: false };
+    }
+    let stride = found.iter().fold(0, |g, (i, _, s)| gcd(gcd(g, i.span.stride), s.stride));
+    let repeats = found.iter().all(|(i, _, s)| gcd(i.span.stride, s.stride) != 0);
+    let cells = match len {
+        Some(n) if repeats && stride <= MAX_CELLS && n.is_multiple_of(stride) => stride,
+        Some(n) if n <= MAX_CELLS => n,
+        _ if stride > 0 && stride <= MAX_CELLS => stride,
+        _ => {
+            let clash = found.iter().any(|(i, ..)| matches!(i.ty, ByteType::Float(_)));
+            let ty = if found.iter().any(|(i, ..)| i.ty == ByteType::Pointer) {
+                ByteType::Pointer
+            } else {
+                ByteType::Integer
+            };
+            let runs = vec![ByteRun { offset: 0, size: POINTER, ty }];
+            return Bytes { runs, period: POINTER, gap: 0, clash };
+        }
+    };
+    let whole = len == Some(cells);
+    let mut map = vec![Cell::default(); cells as usize];
+    for (item, proof, span) in &found {
+        let step = gcd(item.span.stride, span.stride);
+        let step = if whole { step } else { gcd(step, cells) };
+        let rank = (*proof as u8) * 2 + u8::from(step == 0) + 1;
+        let start = item.span.offset.wrapping_sub(span.offset);
+        match i64::try_from(step) {
+            Ok(0) if whole => mark(&mut map, start, item, rank),
+            Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, rank),
+            Ok(s) => {
+                let mut at = start.rem_euclid(s);
+                // An item that begins before the stretch and reaches into it.
+                if whole && at + item.size as i64 > s {
+                    mark(&mut map, at - s, item, rank);
+                }
+                while at < cells as i64 {
+                    mark(&mut map, at, item, rank);
+                    at += s;
+                }
+            }
+            Err(_) => {}
+        }
+    }
+    collect(&map)
+}
+
+/// Whether single floats fill `len` bytes.
+fn covers(found: &[(Item, Proof, Span)], len: Option<u64>) -> bool {
+    let offsets: BTreeSet<i64> = found.iter().map(|(i, _, s)| i.span.offset.wrapping_sub(s.offset)).collect();
+    let size = found.first().map_or(1, |(i, ..)| float_stride(i.ty));
+    len.is_none_or(|n| (0..n / size).all(|k| offsets.contains(&((k * size) as i64))))
+}
+
+fn mark(map: &mut [Cell], at: i64, item: &Item, rank: u8) {
+    for nth in 0..item.size {
+        let Some(cell) = usize::try_from(at + nth as i64).ok().and_then(|n| map.get_mut(n)) else { continue };
+        let new = Cell { rank, ty: Some(item.ty), nth, clash: false };
+        if cell.rank > rank {
+            continue;
+        }
+        if cell.rank < rank {
+            *cell = new;
+            continue;
+        }
+        match (cell.ty, item.ty) {
+            (Some(ByteType::Integer) | None, _) => *cell = new,
+            (Some(_), ByteType::Integer) => {}
+            (Some(ByteType::Pointer), ByteType::Pointer) => {}
+            (Some(a), b) => cell.clash |= a != b || cell.nth != nth,
+        }
+    }
+}
+
+fn collect(map: &[Cell]) -> Bytes {
+    let mut out = Bytes { period: map.len() as u64, ..Bytes::default() };
+    let (mut at, mut gap) = (0usize, 0u64);
+    while let Some(cell) = map.get(at) {
+        out.clash |= cell.clash;
+        let Some(ty) = cell.ty else {
+            gap += 1;
+            out.gap = out.gap.max(gap);
+            at += 1;
+            continue;
+        };
+        gap = 0;
+        let whole = match ty {
+            ByteType::Integer => 1,
+            ByteType::Pointer => POINTER as usize,
+            ByteType::Float(kind) => float_bytes(kind) as usize,
+        };
+        let rest = map.get(at..at + whole).unwrap_or(&[]);
+        let fits = rest.len() == whole
+            && (ty == ByteType::Integer
+                || rest.iter().enumerate().all(|(n, c)| c.ty == Some(ty) && c.nth == n as u64 && !c.clash));
+        if !fits {
+            out.clash = true;
+            at += 1;
+            continue;
+        }
+        // The padding of a format belongs to its values.
+        let padded = if let ByteType::Float(_) = ty { float_stride(ty) as usize } else { whole };
+        let padding = map.get(at + whole..at + padded).unwrap_or(&[]);
+        let whole = if padding.iter().all(|c| c.ty.is_none()) { whole + padding.len() } else { whole };
+        let size = whole as u64;
+        match out.runs.last_mut() {
+            Some(last) if last.ty == ty && last.offset + last.size == at as u64 => last.size += size,
+            _ => out.runs.push(ByteRun { offset: at as u64, size, ty }),
+        }
+        at += whole;
+    }
+    out
+}
+
+/// Bytes that a float of this format is known by; those of `x86_fp80` are the ten that are written.
+pub fn float_bytes(kind: FloatKind) -> u64 {
+    u64::from(kind.bits()).div_ceil(8)
+}
+
+/// Distance of the values in an array of floats; one for all else.
+fn float_stride(ty: ByteType) -> u64 {
+    match ty {
+        ByteType::Float(FloatKind::X86Fp80) => 16,
+        ByteType::Float(kind) => float_bytes(kind),
+        ByteType::Pointer | ByteType::Integer => 1,
+    }
+}
+
+/// Items that appear at `to` when `len` bytes are copied there from `from`, where `items` are known.
+pub fn copied_items(
+    items: &BTreeMap<Item, Proof>,
+    from: Span,
+    to: Span,
+    len: Option<u64>,
+    same: bool,
+) -> Vec<(Item, Proof)> {
+    let mut out = Vec::new();
+    for (item, proof) in items {
+        if let Some(span) = moved_span(item.span, item.size, from, to, len, same) {
+            out.push((Item { span, ..*item }, (*proof).min(Proof::Stated)));
+        }
+    }
+    out
+}
+
+/// Where something of `size` bytes at `what` is after `len` bytes were copied from `from` to `to`; `same` if both are
+/// of one class.
+pub fn moved_span(what: Span, size: u64, from: Span, to: Span, len: Option<u64>, same: bool) -> Option<Span> {
+    let reach = len.unwrap_or(1 << 40);
+    if !what.overlaps(size, from, reach) {
+        return None;
+    }
+    let step = gcd(what.stride, from.stride);
+    let apart = what.offset.wrapping_sub(from.offset);
+    let within = match i64::try_from(step) {
+        Ok(0) => Span::at((apart >= 0 && (apart as u64).saturating_add(size) <= reach).then_some(apart)?),
+        Ok(s) if reach <= step => {
+            let r = apart.rem_euclid(s);
+            Span::at((r as u64 + size <= reach).then_some(r)?)
+        }
+        Ok(s) => Span::at(apart.rem_euclid(s)).step(step, false),
+        Err(_) => return None,
+    };
+    let span = to.plus(within);
+    // What is copied within one memory again and again would wander without end.
+    Some(if same && len.is_none() { span.step(to.offset.abs_diff(from.offset), true) } else { span })
+}
+
+/// What the declaration of a type says of its bytes; characters may stand for the bytes of anything and say nothing.
+pub fn items_of_type(layout: &DataLayout, types: &Types, ty: TypeId) -> Vec<Item> {
+    let mut out = Vec::new();
+    let mut work = vec![(ty, Span::at(0))];
+    while let Some((ty, span)) = work.pop() {
+        if out.len() >= MAX_DECLARED {
+            break;
+        }
+        match &types[ty] {
+            Type::Float(kind) => out.push(Item { span, size: float_bytes(*kind), ty: ByteType::Float(*kind) }),
+            Type::Ptr(space) => {
+                let size = u64::from(layout.pointer_bits(*space) / 8);
+                out.push(Item { span, size, ty: ByteType::Pointer });
+            }
+            Type::Int(bits) if *bits > 8 => {
+                if let Some(size) = layout.store_size(types, ty) {
+                    out.push(Item { span, size, ty: ByteType::Integer });
+                }
+            }
+            Type::Array { elem, len: count } => {
+                if let (Some(size), true) = (layout.size_of(types, *elem), *count > 0) {
+                    work.push((*elem, if *count > 1 { span.step(size, false) } else { span }));
+                }
+            }
+            Type::Vector { elem, len: count, .. } => {
+                if let (Some(size), true) = (layout.size_of(types, *elem), *count > 0) {
+                    work.push((*elem, if *count > 1 { span.step(size, false) } else { span }));
+                }
+            }
+            Type::Struct(s) => {
+                let Some((offsets, _)) = layout.fields(types, s) else { continue };
+                for (offset, field) in offsets.iter().zip(s.fields.iter().flatten()) {
+                    work.push((*field, span.shift(*offset as i64)));
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,286 @@
+//! Which pointers may reach the same memory, and what its bytes are.
+//!
+//! Every value that may hold an address (a pointer, an integer as wide as one, an aggregate of such) belongs to a
+//! [`ClassId`]; two values whose memory may overlap are of one class. A class has an origin, and each address a [`Span`]
+//! of offsets from it. What is known of the memory is kept by offset: the pointers stored there ([`Edge`]) and the types
+//! of its bytes ([`Item`]). Constraints are those of Steensgaard, *Points-to analysis by type inference of programs with
+//! structures and unions* (CC 1996), with offsets as weights of the union-find: near-linear, flow-insensitive,
+//! field-sensitive. A call of a function with a body copies the callee's classes into the caller, so callees are seen
+//! per call site; functions of one recursive group are solved together.
+//!
+//! A derivative needs this because memory and its shadow come in pairs: either all objects of a class have a shadow or
+//! none has, and every pointer of the class then has a shadow pointer.
+//!
+//! Not handled: addresses that travel through integer arithmetic other than adding to a `ptrtoint`; they start a class
+//! of their own, marked [`Object::Unknown`].
+
+mod bytes;
+mod constraints;
+mod span;
+mod store;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use enzyme_ir::{ByteType, FloatKind, FuncId, GlobalId, InstId, Module, Type, TypeId, ValueId};
+
+pub use bytes::{Bytes, items_of_type};
+pub use constraints::analyze_group;
+pub use span::Span;
+
+/// A set of pointers that may reach the same memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(u32);
+entity_impl!(ClassId, "m");
+
+/// Something that memory of a class may be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Object {
+    /// What a parameter of the analysed function points to.
+    Param(FuncId, u32),
+    /// A stack slot.
+    Stack(FuncId, InstId),
+    /// Memory returned by an allocation function.
+    Heap(FuncId, InstId),
+    /// A global variable.
+    Global(GlobalId),
+    /// A function.
+    Code(FuncId),
+    /// What an instruction calls through a pointer.
+    Called(FuncId, InstId),
+    /// The result of an instruction of which nothing is known.
+    Unknown(FuncId, InstId),
+}
+
+/// Bytes of one type in the memory of a class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Item {
+    /// Where they are.
+    pub span: Span,
+    /// How many they are at each offset of the span.
+    pub size: u64,
+    /// What they are.
+    pub ty: ByteType,
+}
+
+/// How sure the type of an [`Item`] is; the surer one counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Proof {
+    /// The declared type of a variable or structure.
+    Declared,
+    /// Some caller's memory has it.
+    Passed,
+    /// Metadata states it, or it was copied there.
+    Stated,
+    /// It is read or written so.
+    Accessed,
+}
+
+/// Pointers stored in the memory of a class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Edge {
+    /// Where they are stored.
+    pub at: Span,
+    /// The class they point to.
+    pub to: ClassId,
+    /// Where in it.
+    pub span: Span,
+}
+
+/// What is known of the memory of a class.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Class {
+    /// The pointers stored in it.
+    pub edges: Vec<Edge>,
+    /// What it may be.
+    pub objects: BTreeSet<Object>,
+    /// What its bytes are.
+    pub items: BTreeMap<Item, Proof>,
+}
+
+impl Class {
+    /// Formats of all floats that may be in it.
+    pub fn floats(&self) -> BTreeSet<FloatKind> {
+        let kind = |i: &Item| match i.ty {
+            ByteType::Float(k) => Some(k),
+            ByteType::Pointer | ByteType::Integer => None,
+        };
+        self.items.keys().filter_map(kind).collect()
+    }
+
+    /// Whether pointers are read or written in it.
+    pub fn has_pointers(&self) -> bool {
+        self.items.keys().any(|i| i.ty == ByteType::Pointer)
+    }
+
+    /// The classes that the pointers in it point to.
+    pub fn targets(&self) -> impl Iterator<Item = ClassId> + '_ {
+        self.edges.iter().map(|e| e.to)
+    }
+}
+
+/// Where the memory of a class of the callee lies in the caller's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placed {
+    /// The caller's class.
+    pub class: ClassId,
+    /// Where the origin of the callee's class is in it.
+    pub origin: Span,
+}
+
+/// Bytes that are copied between two classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copied {
+    /// Destination.
+    pub dst: (ClassId, Span),
+    /// Source.
+    pub src: (ClassId, Span),
+    /// Number of bytes, if it is known.
+    pub len: Option<u64>,
+}
+
+/// Classes of one function.
+#[derive(Clone, Debug, Default)]
+pub struct FuncMemory {
+    /// Class of each value that may hold an address.
+    pub class_of: SecondaryMap<ValueId, Option<ClassId>>,
+    /// Where in its class each such value points to.
+    pub span_of: SecondaryMap<ValueId, Span>,
+    /// All classes of the recursive group that the function belongs to.
+    pub classes: PrimaryMap<ClassId, Class>,
+    /// Class of each parameter.
+    pub params: Vec<Option<ClassId>>,
+    /// Class of the result.
+    pub ret: Option<ClassId>,
+    /// Where in its class the result points to.
+    pub ret_span: Span,
+    /// For each call of a function with a body: which class of the caller each class of the callee is.
+    pub calls: BTreeMap<InstId, BTreeMap<ClassId, Placed>>,
+    /// The functions that these calls call.
+    pub callees: BTreeMap<InstId, FuncId>,
+    /// Copies of bytes, those made by callees among them.
+    pub copies: Vec<Copied>,
+}
+
+impl FuncMemory {
+    /// The only type of byte in the memory of `class`, if it is one float format throughout.
+    pub fn uniform_float(&self, class: ClassId) -> Option<FloatKind> {
+        let c = &self.classes[class];
+        let floats = c.floats();
+        let all = c.items.keys().all(|i| matches!(i.ty, ByteType::Float(_)));
+        let first = floats.first().copied();
+        (floats.len() == 1 && all).then_some(first).flatten()
+    }
+
+    /// Whether the class is known to be memory: something is in it, or is read or written there.
+    pub fn is_memory(&self, class: ClassId) -> bool {
+        let Class { edges: _, objects, items } = &self.classes[class];
+        !objects.is_empty() || !items.is_empty()
+    }
+
+    /// Whether the class is code, or a table of nothing but pointers to code (the virtual functions of a type): such
+    /// memory never has a shadow.
+    pub fn is_code(&self, class: ClassId) -> bool {
+        let code =
+            |c: ClassId| self.classes[c].objects.iter().any(|o| matches!(o, Object::Code(_) | Object::Called(..)));
+        let c = &self.classes[class];
+        let variable = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Param(..));
+        let table = !c.edges.is_empty()
+            && c.targets().all(code)
+            && c.items.keys().all(|i| !matches!(i.ty, ByteType::Float(_)))
+            && !c.objects.iter().any(variable);
+        code(class) || table
+    }
+
+    /// The class and those reached through the pointers stored in it, each once.
+    pub fn chain(&self, class: ClassId) -> Vec<ClassId> {
+        let mut out = vec![class];
+        let mut n = 0;
+        while let Some(at) = out.get(n).copied() {
+            for next in self.classes[at].targets() {
+                if !out.contains(&next) {
+                    out.push(next);
+                }
+            }
+            n += 1;
+        }
+        out
+    }
+
+    /// What the `len` bytes behind the address `p` are; of a repeating pattern if `len` is unknown.
+    pub fn bytes_at(&self, p: ValueId, len: Option<u64>) -> Bytes {
+        self.bytes_at_all(&[p], len)
+    }
+
+    /// What `len` bytes are that lie behind each of the addresses: evidence about either counts.
+    pub fn bytes_at_all(&self, addresses: &[ValueId], len: Option<u64>) -> Bytes {
+        let place = |p: &ValueId| self.class_of[*p].map(|c| (&self.classes[c], self.span_of[*p]));
+        let places: Vec<(&Class, Span)> = addresses.iter().filter_map(place).collect();
+        bytes::bytes_of(&places, len)
+    }
+
+    /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. Whether
+    /// anything was new.
+    pub fn learn(&mut self, placed: &BTreeMap<ClassId, Placed>, theirs: &PrimaryMap<ClassId, Class>) -> bool {
+        let mut grown = false;
+        for (ours, place) in placed {
+            let (Some(class), Some(known)) = (theirs.get(place.class), self.classes.get_mut(*ours)) else { continue };
+            for (item, proof) in &class.items {
+                let span = item.span.shift(place.origin.offset.wrapping_neg());
+                let span = span.step(place.origin.stride, place.origin.both);
+                grown |= add_item(&mut known.items, Item { span, ..*item }, (*proof).min(Proof::Passed));
+            }
+        }
+        grown
+    }
+
+    /// Spreads what was learned over what is copied.
+    pub fn spread_copies(&mut self) {
+        for _ in 0..4 {
+            let mut grown = false;
+            for c in &self.copies {
+                for (from, to) in [(c.src, c.dst), (c.dst, c.src)] {
+                    let found = bytes::copied_items(&self.classes[from.0].items, from.1, to.1, c.len, from.0 == to.0);
+                    for (item, proof) in found {
+                        grown |= add_item(&mut self.classes[to.0].items, item, proof);
+                    }
+                }
+            }
+            if !grown {
+                return;
+            }
+        }
+    }
+}
+
+/// The most items that a class keeps apart.
+const MAX_ITEMS: usize = 512;
+
+/// Adds an item; whether anything was new. Where there are too many, only what repeats every eight bytes is told apart.
+fn add_item(items: &mut BTreeMap<Item, Proof>, item: Item, proof: Proof) -> bool {
+    let item = match items.len() < MAX_ITEMS || items.contains_key(&item) {
+        true => item,
+        false => Item { span: item.span.step(8, true), ..item },
+    };
+    match items.get_mut(&item) {
+        Some(known) if *known >= proof => false,
+        Some(known) => {
+            *known = proof;
+            true
+        }
+        None => {
+            items.insert(item, proof);
+            true
+        }
+    }
+}
+
+/// Whether a value of this type may hold an address.
+pub fn may_hold_address(module: &Module, ty: TypeId) -> bool {
+    let bits = module.ctx.layout.pointer_bits(0);
+    module.ctx.types.contains(ty, &|t| match t {
+        Type::Ptr(_) => true,
+        Type::Int(n) => *n >= bits,
+        _ => false,
+    })
+}

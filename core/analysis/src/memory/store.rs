@@ -1,0 +1,246 @@
+//! The classes while they are being solved: a union-find whose links carry the distance of the origins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::span::Span;
+use super::{Item, Object, Proof, add_item};
+
+/// More places for pointers than this in one class are no longer told apart.
+const MAX_EDGES: usize = 32;
+const POINTER: u64 = 8;
+
+/// Places in the memory of a class that is being solved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Addr {
+    /// The class; perhaps no longer the representative.
+    pub class: u32,
+    /// Offsets from its origin.
+    pub span: Span,
+}
+
+impl Addr {
+    pub fn shift(self, by: i64) -> Addr {
+        Addr { span: self.span.shift(by), ..self }
+    }
+    pub fn step(self, by: u64, both: bool) -> Addr {
+        Addr { span: self.span.step(by, both), ..self }
+    }
+}
+
+/// One class.
+#[derive(Default, Debug)]
+pub(super) struct Raw {
+    /// Where pointers are stored, and where they point to.
+    pub edges: Vec<(Span, Addr)>,
+    pub objects: BTreeSet<Object>,
+    pub items: BTreeMap<Item, Proof>,
+}
+
+impl Raw {
+    fn weight(&self) -> usize {
+        self.edges.len() + self.objects.len() + self.items.len()
+    }
+}
+
+/// All classes.
+#[derive(Default)]
+pub(super) struct Store {
+    /// Parent, and what to add to an offset from the own origin.
+    parent: Vec<(u32, i64)>,
+    pub raw: Vec<Raw>,
+    dirty: BTreeSet<u32>,
+    /// Something was learned since this was last reset.
+    pub changed: bool,
+}
+
+impl Store {
+    pub fn fresh(&mut self) -> Addr {
+        let class = self.parent.len() as u32;
+        self.parent.push((class, 0));
+        self.raw.push(Raw::default());
+        Addr { class, span: Span::at(0) }
+    }
+
+    pub fn len(&self) -> u32 {
+        self.parent.len() as u32
+    }
+
+    /// Representative of a class and where the class's origin lies in it.
+    pub fn find(&mut self, class: u32) -> (u32, i64) {
+        let (mut at, mut total) = (class, 0i64);
+        while self.parent[at as usize].0 != at {
+            let (up, by) = self.parent[at as usize];
+            total = total.wrapping_add(by);
+            at = up;
+        }
+        // Compress: every class on the way now hangs under the representative.
+        let (mut x, mut left) = (class, total);
+        while x != at {
+            let (up, by) = self.parent[x as usize];
+            self.parent[x as usize] = (at, left);
+            left = left.wrapping_sub(by);
+            x = up;
+        }
+        (at, total)
+    }
+
+    /// The same places, from the origin of the representative.
+    pub fn resolve(&mut self, a: Addr) -> Addr {
+        let (class, by) = self.find(a.class);
+        Addr { class, span: a.span.shift(by) }
+    }
+
+    /// The class of `a`.
+    pub fn raw_of(&mut self, a: Addr) -> &mut Raw {
+        let (class, _) = self.find(a.class);
+        &mut self.raw[class as usize]
+    }
+
+    /// Makes one class of two, so that the least offsets of both addresses fall together.
+    pub fn unify(&mut self, a: Addr, b: Addr) {
+        let (mut a, mut b) = (self.resolve(a), self.resolve(b));
+        if a.class == b.class {
+            return;
+        }
+        self.changed = true;
+        if self.raw[a.class as usize].weight() < self.raw[b.class as usize].weight() {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let by = a.span.offset.wrapping_sub(b.span.offset);
+        let gone = std::mem::take(&mut self.raw[b.class as usize]);
+        self.parent[b.class as usize] = (a.class, by);
+        self.dirty.remove(&b.class);
+        self.dirty.insert(a.class);
+        let kept = &mut self.raw[a.class as usize];
+        kept.objects.extend(gone.objects);
+        for (item, proof) in gone.items {
+            add_item(&mut kept.items, Item { span: item.span.shift(by), ..item }, proof);
+        }
+        kept.edges.extend(gone.edges.into_iter().map(|(at, to)| (at.shift(by), to)));
+    }
+
+    /// The join of what an address was known to be, and what it is found to be now.
+    pub fn join(&mut self, known: Addr, found: Addr) -> Addr {
+        self.unify(known, found);
+        let (known, found) = (self.resolve(known), self.resolve(found));
+        let span = known.span.widened(found.span);
+        self.changed |= span != known.span;
+        Addr { class: known.class, span }
+    }
+
+    pub fn add_object(&mut self, a: Addr, object: Object) {
+        let fresh = self.raw_of(a).objects.insert(object);
+        self.changed |= fresh;
+    }
+
+    /// `item` is relative to the address.
+    pub fn add_item(&mut self, a: Addr, item: Item, proof: Proof) {
+        let a = self.resolve(a);
+        let item = Item { span: a.span.plus(item.span), ..item };
+        let grown = add_item(&mut self.raw[a.class as usize].items, item, proof);
+        self.changed |= grown;
+    }
+
+    /// Where the pointers stored at `at` point to; a class of their own at first.
+    pub fn target(&mut self, at: Addr) -> Addr {
+        let at = self.resolve(at);
+        let known = self.edge(at);
+        match known {
+            Some(to) => to,
+            None => {
+                let to = self.fresh();
+                self.raw[at.class as usize].edges.push((at.span, to));
+                self.dirty.insert(at.class);
+                self.changed = true;
+                to
+            }
+        }
+    }
+
+    fn edge(&self, at: Addr) -> Option<Addr> {
+        let edges = &self.raw[at.class as usize].edges;
+        let exact = edges.iter().find(|(s, _)| *s == at.span);
+        exact.or_else(|| edges.iter().find(|(s, _)| *s == Span::anywhere())).map(|e| e.1)
+    }
+
+    /// Pointers to `to` are stored at `at`.
+    pub fn add_edge(&mut self, at: Addr, to: Addr) {
+        let at = self.resolve(at);
+        match self.edge(at) {
+            Some(known) => {
+                let joined = self.join(known, to);
+                let at = self.resolve(at);
+                let raw = &mut self.raw[at.class as usize];
+                let place = raw.edges.iter().position(|(s, _)| *s == at.span);
+                let place = place.or_else(|| raw.edges.iter().position(|(s, _)| *s == Span::anywhere()));
+                if let Some(e) = place.and_then(|n| raw.edges.get_mut(n)) {
+                    e.1 = joined;
+                }
+            }
+            None => {
+                self.raw[at.class as usize].edges.push((at.span, to));
+                self.dirty.insert(at.class);
+                self.changed = true;
+            }
+        }
+    }
+
+    /// Joins what pointers in overlapping places point to, in all classes.
+    pub fn close(&mut self) {
+        while let Some(class) = self.dirty.pop_first() {
+            let (class, _) = self.find(class);
+            self.close_class(class);
+        }
+        // What is joined by value alone marks no class: every class with several places is looked at again.
+        for class in 0..self.len() {
+            if self.parent[class as usize].0 == class && self.raw[class as usize].edges.len() > 1 {
+                self.close_class(class);
+            }
+        }
+    }
+
+    fn close_class(&mut self, class: u32) {
+        let mut class = class;
+        loop {
+            if self.raw[class as usize].edges.len() > MAX_EDGES {
+                for e in &mut self.raw[class as usize].edges {
+                    e.0 = Span::anywhere();
+                }
+            }
+            let edges = self.raw[class as usize].edges.clone();
+            let mut again = false;
+            'pairs: for (n, (at, to)) in edges.iter().enumerate() {
+                for (m, (other_at, other_to)) in edges.iter().enumerate().skip(n + 1) {
+                    if !at.overlaps(POINTER, *other_at, POINTER) {
+                        continue;
+                    }
+                    let (a, b) = (self.resolve(*to), self.resolve(*other_to));
+                    if a == b && at != other_at {
+                        continue;
+                    }
+                    if a != b {
+                        let joined = self.join(a, b);
+                        self.changed = true;
+                        class = self.find(class).0;
+                        // Joining may have moved this very class: start over on what it is now.
+                        let list = &mut self.raw[class as usize].edges;
+                        if list.len() != edges.len() {
+                            again = true;
+                            break 'pairs;
+                        }
+                        list[n].1 = joined;
+                        list[m].1 = joined;
+                    }
+                    if at == other_at {
+                        self.raw[class as usize].edges.remove(m);
+                    }
+                    again = true;
+                    break 'pairs;
+                }
+            }
+            if !again {
+                return;
+            }
+        }
+    }
+}
