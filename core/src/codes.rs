@@ -50,7 +50,7 @@ code! {
     E0203, "an operation on active data has no derivative here",
         "rewrite the operation, or keep active data out of it";
     E0204, "control flow that cannot be turned round",
-        "rewrite it with structured loops, without exceptions";
+        "rewrite it with structured loops and ordinary returns";
     E0205, "bits of active floats are computed with as integers",
         "use the mathematical function instead of the bit trick";
     E0301, "the type of active bytes is not known",

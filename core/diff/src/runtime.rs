@@ -117,9 +117,14 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
-    fail(e, &format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n"));
-    e.b().unreachable();
+    stop(e, place, "[E0302] active data is stored in memory that was declared constant");
     e.block = good;
+}
+
+/// Ends the program, and the block, with a message.
+pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
+    fail(e, &format!("{place}: enzyme: {why}\n"));
+    e.b().unreachable();
 }
 
 /// Ends the program with a message: a pointer led to a function that the derivative does not know.
@@ -154,11 +159,8 @@ pub fn require_pointer_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
-    let line = format!(
-        "{place}: enzyme: [E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began\n"
-    );
-    fail(e, &line);
-    e.b().unreachable();
+    let why = "[E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began";
+    stop(e, place, why);
     e.block = good;
 }
 

@@ -214,6 +214,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
       if (auto *call = dyn_cast<CallBase>(&inst))
         enz::straightenCall(*call);
     }
+  enz::lowerComputedGotos(*clone, *function, map);
 
   enz::normalise(*clone);
   const bool stack = hasStackTraffic(*clone);
@@ -237,9 +238,10 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   run(*host, *clone, std::move(second));
   if (enz::splitPointerAccesses(*clone))
     host->functions->invalidate(*clone, PreservedAnalyses::none());
-  FunctionPassManager shape;
-  addShape(shape);
-  run(*host, *clone, std::move(shape));
+  enz::shapeControl(*host, *clone);
+  FunctionPassManager third;
+  addShape(third);
+  run(*host, *clone, std::move(third));
   dropLifetimes(*clone);
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);

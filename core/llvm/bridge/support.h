@@ -17,6 +17,7 @@
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 static_assert(LLVM_VERSION_MAJOR == 22, "the bridge is written against LLVM 22");
 
@@ -139,6 +140,12 @@ llvm::Function *libraryBody(llvm::Function &declared);
 
 // Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
 bool rewriteVectorCall(llvm::CallInst &call);
+
+// Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
+void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
+
+// Brings the control flow of a prepared clone into the shape that can be run backwards.
+void shapeControl(EnzOpaqueHost &host, llvm::Function &function);
 
 } // namespace enz
 

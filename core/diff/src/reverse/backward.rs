@@ -6,7 +6,7 @@ use enzyme_ir::{Access, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type,
 use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
-use super::Reverse;
+use super::{Reverse, as_call};
 use crate::copies::{Bytes, classify};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
@@ -147,7 +147,7 @@ impl Reverse<'_, '_> {
                 Some(r) => self.parts_adjoint(&inst.op, args, r),
                 None => Ok(()),
             },
-            Op::Call(_) => self.call_adjoint(i),
+            Op::Call(_) | Op::Invoke { .. } => self.call_adjoint(i),
             Op::AtomicRmw(op, _) => self.atomic_adjoint(*op, args, inst.result),
             Op::Phi(_)
             | Op::Cast(_)
@@ -166,7 +166,6 @@ impl Reverse<'_, '_> {
             | Op::CondBr { .. }
             | Op::Switch { .. }
             | Op::IndirectBr(_)
-            | Op::Invoke { .. }
             | Op::CallBr { .. }
             | Op::Resume
             | Op::Unreachable
@@ -527,7 +526,7 @@ impl Reverse<'_, '_> {
     fn free_allocation(&mut self, i: InstId) -> Result<(), Refusal> {
         let Some(free) = self.plan.frees.at_reversal.get(&i).copied() else { return Ok(()) };
         let Some(r) = self.s.func.insts[i].result else { return Ok(()) };
-        let call = self.s.func.insts[free].clone();
+        let call = as_call(&self.s.func.insts[free]);
         let mut pointers = vec![self.primal(r)?];
         if self.s.has_shadow(r) {
             pointers.push(self.shadow(r)?);
