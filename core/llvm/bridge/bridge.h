@@ -356,7 +356,8 @@ typedef struct EnzByteRun {
 typedef struct EnzFactSink {
   void *context;
   void (*trip_count)(void *context, EnzTripCount fact);
-  void (*stable_load)(void *context, EnzValue load);
+  // `by_type`: only type-based alias analysis says so.
+  void (*stable_load)(void *context, EnzValue load, uint8_t by_type);
   void (*stable_arg)(void *context, EnzArgFact fact);
   void (*byte_run)(void *context, EnzByteRun run);
   // A call through a pointer from which the calls of all functions that are known to fit were branched off.

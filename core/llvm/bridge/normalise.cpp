@@ -23,12 +23,12 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral kComplex[] = {
-    "cabs",  "carg",  "cexp",  "clog",  "csqrt", "cpow",   "csin",   "ccos",   "ctan",   "casin", "cacos", "catan",
-    "csinh", "ccosh", "ctanh", "casinh", "cacosh", "catanh", "conj",   "cproj",  "creal",  "cimag", "cexp2", "clog10",
+    "cabs",  "carg",  "cexp",  "clog",   "csqrt",  "cpow",   "csin", "ccos",  "ctan",  "casin", "cacos", "catan",
+    "csinh", "ccosh", "ctanh", "casinh", "cacosh", "catanh", "conj", "cproj", "creal", "cimag", "cexp2", "clog10",
 };
 constexpr StringLiteral kComplexRuntime[] = {
-    "__mulhc3", "__mulsc3", "__muldc3", "__mulxc3", "__multc3", "__divhc3", "__divsc3", "__divdc3", "__divxc3",
-    "__divtc3",
+    "__mulhc3", "__mulsc3", "__muldc3", "__mulxc3", "__multc3",
+    "__divhc3", "__divsc3", "__divdc3", "__divxc3", "__divtc3",
 };
 
 bool isComplexFunction(StringRef name) {
@@ -66,7 +66,8 @@ Value *makePair(IRBuilder<> &builder, Type *type, Value *first, Value *second) {
   Value *out = PoisonValue::get(type);
   Value *const parts[] = {first, second};
   for (unsigned n = 0; n < 2; ++n)
-    out = type->isVectorTy() ? builder.CreateInsertElement(out, parts[n], n) : builder.CreateInsertValue(out, parts[n], n);
+    out = type->isVectorTy() ? builder.CreateInsertElement(out, parts[n], n)
+                             : builder.CreateInsertValue(out, parts[n], n);
   return out;
 }
 
@@ -319,6 +320,7 @@ bool enz::normalise(Function &function) {
     cast->eraseFromParent();
     changed = true;
   }
+  enz::widenShuffles(function);
   // Loads through pointers that were told apart must not be taken for the same any more.
   if (launders)
     for (BasicBlock &block : function)
@@ -327,8 +329,8 @@ bool enz::normalise(Function &function) {
   return changed;
 }
 
-// Which field of a record is meant, the analysis of memory tells by constant offsets: `left` or `right` of a node of a tree,
-// chosen by a condition, would be any field to it.
+// Which field of a record is meant, the analysis of memory tells by constant offsets: `left` or `right` of a node of a
+// tree, chosen by a condition, would be any field to it.
 bool enz::splitPointerAccesses(Function &function) {
   SmallVector<Instruction *, 16> work;
   for (BasicBlock &block : function)

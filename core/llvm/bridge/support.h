@@ -128,6 +128,7 @@ bool normalise(llvm::Function &function);
 
 // Vectors of integers that are only copied become one wide integer each, which may hold floats.
 void widenCopies(llvm::Function &function);
+void widenShuffles(llvm::Function &function);
 
 // A pointer read or written in one of two fields becomes two accesses, each of its field, with a branch.
 bool splitPointerAccesses(llvm::Function &function);

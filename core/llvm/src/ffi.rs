@@ -243,7 +243,7 @@ pub struct ByteRunFact {
 pub struct FactSink {
     pub context: *mut c_void,
     pub trip_count: unsafe extern "C" fn(*mut c_void, TripCount),
-    pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef),
+    pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef, u8),
     pub stable_arg: unsafe extern "C" fn(*mut c_void, ArgFact),
     pub byte_run: unsafe extern "C" fn(*mut c_void, ByteRunFact),
     pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),

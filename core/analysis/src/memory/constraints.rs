@@ -12,11 +12,11 @@ use enzyme_ir::{
     ValueId,
 };
 
-use super::bytes::{copied_items, float_bytes, items_of_type, moved_span};
-use super::span::gcd;
+use super::bytes::{float_bytes, items_of_type};
+use super::index::{factor, may_step_back, traces_to_pointer};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
-use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
+use crate::callee::{Callee, resolve};
 use crate::uses::Uses;
 
 /// Beyond this many passes spans are given up, so that the rest settles at once.
@@ -450,6 +450,8 @@ impl<'a> Solver<'a> {
                 | CastOp::FPTrunc
                 | CastOp::FPExt => {}
             },
+            // The distance of two addresses is none.
+            Op::Binary(BinOp::Sub) if arg(1).is_some_and(|p| traces_to_pointer(func, p)) => {}
             Op::Binary(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or) => {
                 for p in args.iter().copied().filter(|p| traces_to_pointer(func, *p)) {
                     if let (Some(v), Some(a)) = (inst.result, self.known(f, p)) {

@@ -11,7 +11,7 @@ use crate::copies::{Bytes, classify};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
-use crate::runtime::{RunWork, over_runs};
+use crate::runtime::{RunWork, over_moved_runs, over_runs};
 
 /// Does something with one float of an aggregate in memory: its path, type and address.
 type EachFloat<'f, R> = &'f mut dyn FnMut(&mut R, &[u32], TypeId, ValueId) -> Result<(), Refusal>;
@@ -478,6 +478,7 @@ impl Reverse<'_, '_> {
         let add = match &bytes {
             Bytes::Floats(kind) if overlap => crate::runtime::move_adjoint(self.e.module, *kind),
             Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, *kind),
+            Bytes::Runs(runs, period) if overlap => over_moved_runs(self.e.module, RunWork::Add, runs, *period),
             Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, runs, *period),
             Bytes::NoFloats(_) => return Ok(()),
         };

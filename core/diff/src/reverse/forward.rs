@@ -11,7 +11,7 @@ use crate::keys::{Key, is_own_shadow};
 use crate::plan::Rows;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
-use crate::runtime::{RunWork, over_runs};
+use crate::runtime::{RunWork, over_moved_runs};
 use crate::shape::Merge;
 
 impl Reverse<'_, '_> {
@@ -95,7 +95,8 @@ impl Reverse<'_, '_> {
             }
         }
         // A landing pad stands before all else.
-        let pad = self.s.func.blocks[b].insts.iter().find(|i| !matches!(self.s.func.insts[**i].op, Op::Phi(_))).copied();
+        let pad =
+            self.s.func.blocks[b].insts.iter().find(|i| !matches!(self.s.func.insts[**i].op, Op::Phi(_))).copied();
         if let Some(i) = pad.filter(|i| matches!(self.s.func.insts[*i].op, Op::LandingPad { .. })) {
             self.forward_inst(i)?;
         }
@@ -646,7 +647,7 @@ impl Reverse<'_, '_> {
             }
             Bytes::Runs(runs, period) => {
                 if runs.iter().any(|r| r.ty == enzyme_ir::ByteType::Pointer) {
-                    let f = over_runs(self.e.module, RunWork::Repeat, &runs, period);
+                    let f = over_moved_runs(self.e.module, RunWork::Repeat, &runs, period);
                     let (to, from) = (self.forward_shadow(*d)?, self.forward_shadow(*c)?);
                     let bytes = self.forward_value(*n);
                     let bytes = self.e.to_i64(bytes);

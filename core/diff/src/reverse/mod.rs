@@ -88,6 +88,16 @@ pub(crate) struct Reverse<'a, 'm> {
     pub returned: Option<(ValueId, Option<ValueId>)>,
 }
 
+/// Whether the primal stores in the memory that parameter `n` points to.
+fn writes_through(s: &Subject<'_>, n: usize) -> bool {
+    let class = s.unit.memory.params.get(n).copied().flatten();
+    let stores = |i: enzyme_ir::InstId| match (&s.func.insts[i].op, s.func.insts[i].args.as_slice()) {
+        (enzyme_ir::Op::Store(_), [_, p]) => s.unit.memory.class_of[*p] == class,
+        _ => false,
+    };
+    class.is_some() && s.func.placed().any(|(_, i)| stores(i))
+}
+
 /// Writes the derivative `name` of `s` in a reverse mode.
 #[expect(clippy::too_many_arguments, reason = "the inputs of the one synthesis step")]
 pub fn synthesise(
@@ -110,7 +120,9 @@ pub fn synthesise(
             let kept = enzyme_ir::ParamAttrs { byval: None, sret: None, readonly: false, writeonly: false, ..*attrs };
             func.param_attrs[*primal] = kept;
             if let Some(n) = shadow {
-                func.param_attrs[*n] = kept;
+                // `restrict` lets pointers that are only read through be the same; their shadows are written.
+                let noalias = kept.noalias && writes_through(&s, i);
+                func.param_attrs[*n] = enzyme_ir::ParamAttrs { noalias, ..kept };
             }
         }
     }

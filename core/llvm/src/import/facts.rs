@@ -13,7 +13,8 @@ use crate::session::{ExternalWrites, Session};
 #[derive(Default)]
 pub(super) struct Asked {
     trips: Vec<TripCount>,
-    loads: Vec<ValueRef>,
+    /// Stable loads, and whether only their type says so.
+    loads: Vec<(ValueRef, bool)>,
     args: Vec<ArgFact>,
     runs: Vec<ByteRunFact>,
     fallbacks: Vec<ValueRef>,
@@ -35,9 +36,9 @@ unsafe extern "C" fn on_trip(context: *mut c_void, fact: TripCount) {
     unsafe { &mut *context.cast::<Asked>() }.trips.push(fact);
 }
 
-unsafe extern "C" fn on_load(context: *mut c_void, load: ValueRef) {
+unsafe extern "C" fn on_load(context: *mut c_void, load: ValueRef, by_type: u8) {
     // SAFETY: as in `on_trip`.
-    unsafe { &mut *context.cast::<Asked>() }.loads.push(load);
+    unsafe { &mut *context.cast::<Asked>() }.loads.push((load, by_type != 0));
 }
 
 unsafe extern "C" fn on_arg(context: *mut c_void, fact: ArgFact) {
@@ -84,7 +85,13 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
             out.trip_counts.insert(header, count);
         }
     }
-    out.stable_loads.extend(asked.loads.iter().filter_map(|l| map.insts.get(l)));
+    for (load, by_type) in &asked.loads {
+        let Some(i) = map.insts.get(load) else { continue };
+        out.stable_loads.insert(*i);
+        if *by_type {
+            out.typed_loads.insert(*i);
+        }
+    }
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
     out.fallbacks.extend(asked.fallbacks.iter().filter_map(|c| map.insts.get(c)));
     for run in &asked.runs {
