@@ -1,5 +1,5 @@
-// A stack machine that evaluates byte code by computed gotos (a GNU extension): labels as values in a constant table, and in
-// a table on the stack.
+// A stack machine that evaluates byte code by computed gotos (a GNU extension): labels as values in a constant table, and
+// in a table on the stack.
 #include "corpus.h"
 
 #ifdef __clang__

@@ -203,8 +203,9 @@ impl Shape {
         let alone = self.cfg.reachable_preds(normal).len() == 1;
         let has_phi = func.blocks[normal].insts.first().is_some_and(|i| matches!(func.insts[*i].op, Op::Phi(_)));
         if self.live[normal] && (!alone || has_phi || self.loops.innermost(b) != self.loops.innermost(normal)) {
-            return Err(Refusal::new(RefusalKind::Shape("a call whose normal destination is not its own"))
-                .at_block(func, b));
+            return Err(
+                Refusal::new(RefusalKind::Shape("a call whose normal destination is not its own")).at_block(func, b)
+            );
         }
         Ok(())
     }

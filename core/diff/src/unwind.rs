@@ -114,7 +114,7 @@ pub fn loses(module: &Module, units: &Units, activities: &Activities, f: FuncId,
                 unit.memory.chain(c).iter().any(|c| {
                     activity.is_shadowed(*c)
                         && unit.outer_classes.contains(c)
-                        && !unit.memory.classes[*c].all_floats().is_empty()
+                        && !unit.memory.classes[*c].floats().is_empty()
                 })
             })
         };

@@ -169,8 +169,8 @@ BasicBlock *ownNormalDest(InvokeInst &call) {
 
 } // namespace
 
-// Addresses of labels in global tables are those of the original's blocks: all are compared as such, and the place in the
-// list of targets that the comparison gives is what is branched on.
+// Addresses of labels in global tables are those of the original's blocks: all are compared as such, and the place in
+// the list of targets that the comparison gives is what is branched on.
 void enz::lowerComputedGotos(Function &clone, Function &original, const ValueToValueMapTy &map) {
   SmallVector<IndirectBrInst *, 4> jumps;
   for (BasicBlock &block : clone)

@@ -95,7 +95,8 @@ impl Reverse<'_, '_> {
             }
         }
         // A landing pad stands before all else.
-        let pad = self.s.func.blocks[b].insts.iter().find(|i| !matches!(self.s.func.insts[**i].op, Op::Phi(_))).copied();
+        let pad =
+            self.s.func.blocks[b].insts.iter().find(|i| !matches!(self.s.func.insts[**i].op, Op::Phi(_))).copied();
         if let Some(i) = pad.filter(|i| matches!(self.s.func.insts[*i].op, Op::LandingPad { .. })) {
             self.forward_inst(i)?;
         }

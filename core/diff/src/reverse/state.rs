@@ -72,7 +72,9 @@ impl Reverse<'_, '_> {
         for key in &self.plan.cells {
             let ty = self.key_type(*key);
             let memory = match key {
-                Key::Primal(v) | Key::Shadow(v) => self.s.func.def_inst(*v).filter(|i| self.plan.heap_slots.contains(i)),
+                Key::Primal(v) | Key::Shadow(v) => {
+                    self.s.func.def_inst(*v).filter(|i| self.plan.heap_slots.contains(i))
+                }
                 Key::Count(_) | Key::Entered(_) | Key::Tape(_) => None,
             };
             let none = memory.map(|_| self.e.at_entry().zero(ty));
