@@ -16,6 +16,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
@@ -190,6 +191,8 @@ void enz::lowerComputedGotos(Function &clone, Function &original, const ValueToV
     if (copy->hasAddressTaken())
       BlockAddress::get(&clone, copy)->replaceAllUsesWith(address);
   }
+  // What is never called may lose its body, and addresses of blocks that are gone are all the same.
+  appendToCompilerUsed(*original.getParent(), {&original});
   for (IndirectBrInst *jump : jumps) {
     IRBuilder<> builder(jump);
     Type *i32 = builder.getInt32Ty();
