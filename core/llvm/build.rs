@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 21] = [
     "plugin",
     "options",
     "host",
@@ -14,8 +14,13 @@ const SOURCES: [&str; 16] = [
     "constants",
     "inspect",
     "prepare",
+    "normalise",
+    "vectors",
+    "library",
     "flow",
     "inline",
+    "indirect",
+    "callbacks",
     "facts",
     "bytes",
     "declare",

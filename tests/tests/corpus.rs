@@ -1,9 +1,11 @@
 //! The corpus, one test case for each program and engine:
 //!
-//! - `gmm::O0` to `gmm::O3`: compiled by clang with the plugin at that level and run; the program checks its own gradients;
+//! - `gmm::O0` to `gmm::O3` and `gmm::Og` (with `-g`): compiled by clang with the plugin at that level and run; the program checks
+//!   its own gradients;
 //! - `gmm::leaks`: the same at -O1 under AddressSanitizer, which sees what a derivative forgets to free;
-//! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. The
-//!   tolerance of 1e-9 covers the last places of two implementations of the math functions, carried through the program;
+//! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. C only: the
+//!   interpreter has no C++ library. The tolerance of 1e-9 covers the last places of two implementations of the math functions,
+//!   carried through the program;
 //! - `selftest::...`: programs with handwritten derivatives, right and wrong, which show that the checks can fail.
 //!
 //! Filters and options are those of libtest: `cargo test -p enzyme-tests --test corpus -- gmm::`.
@@ -17,6 +19,8 @@ use enzyme_tests::toolchain::{self, Compilation, Level};
 use enzyme_tests::{Error, Result, process};
 use libtest_mimic::{Arguments, Failed, Trial};
 
+/// The mark of a program that needs functions or instructions which the interpreter does not have.
+const NATIVE: &str = "// corpus: native";
 /// The interpreter is some hundred times slower than native code; the small sizes are made for it.
 const INTERPRETER_LIMIT: Duration = Duration::from_secs(300);
 /// Relative; see above.
@@ -36,19 +40,28 @@ fn main() -> ExitCode {
 fn trials() -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for program in corpus::programs()? {
-        for level in Level::ALL {
-            let name = format!("{}::{}", program.name, level.flag().trim_start_matches('-'));
+        for &level in &program.levels {
+            let name = format!("{}::{}", program.name, level.name());
             trials.push(trial(name, &program, move |program| native(program, level, &[])));
         }
         trials.push(trial(format!("{}::leaks", program.name), &program, |program| {
             native(program, Level::O1, &["-fsanitize=address", "-g"])
         }));
-        trials.push(trial(format!("{}::interpreter", program.name), &program, interpreted));
+        if !program.is_cpp() && !is_native(&program)? {
+            trials.push(trial(format!("{}::interpreter", program.name), &program, interpreted));
+        }
     }
     for program in corpus::programs_in(&toolchain::root().join("tests/selftest"))? {
         trials.push(trial(format!("selftest::{}", program.name), &program, selftest));
     }
     Ok(trials)
+}
+
+/// Whether a program says that the interpreter cannot run it.
+fn is_native(program: &Program) -> Result<bool> {
+    let source = &program.source;
+    let text = std::fs::read_to_string(source).map_err(Error::io(format!("reading {}", source.display())))?;
+    Ok(text.lines().any(|line| line.starts_with(NATIVE)))
 }
 
 fn trial(name: String, program: &Program, test: impl FnOnce(&Program) -> Result<()> + Send + 'static) -> Trial {

@@ -21,7 +21,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, RmwOp, ValueId};
 
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
 use crate::carry::Carry;
@@ -122,6 +122,8 @@ pub struct Activity {
     pub calls: BTreeMap<InstId, Context>,
     /// The same calls as functions and contexts.
     pub callees: BTreeSet<(FuncId, Context)>,
+    /// Calls of which only the run can tell what they call: if they are reached, there is no derivative.
+    pub aborts: BTreeSet<InstId>,
     /// What can't be differentiated.
     pub conflicts: Vec<Conflict>,
     /// What puts active data into an exception object, and what computes with the content of a caught one.
@@ -199,6 +201,7 @@ struct Pass<'a> {
     dropped: BTreeMap<ClassId, InstId>,
     ret: bool,
     asked: BTreeSet<(FuncId, Context)>,
+    aborts: BTreeSet<InstId>,
     conflicts: Vec<Conflict>,
     changed: bool,
 }
@@ -216,6 +219,7 @@ impl<'a> Pass<'a> {
             dropped: BTreeMap::new(),
             ret: false,
             asked: BTreeSet::new(),
+            aborts: BTreeSet::new(),
             conflicts: Vec::new(),
             changed: true,
         }
@@ -424,8 +428,14 @@ impl<'a> Pass<'a> {
                     self.changed = true;
                 }
             }
-            Op::CmpXchg { .. }
-            | Op::ICmp(_)
+            // Not followed: what makes the memory active makes the check refuse.
+            Op::CmpXchg { .. } => {
+                let (Some(p), Some(v)) = (args.first(), args.get(2)) else { return };
+                if let (Some(c), true) = (self.class(*p), self.varied[*v].is_some()) {
+                    self.store_into(c, i, Some(*v));
+                }
+            }
+            Op::ICmp(_)
             | Op::FCmp(_)
             | Op::Alloca { .. }
             | Op::Gep { .. }
@@ -584,12 +594,17 @@ impl<'a> Pass<'a> {
         (out.thrown, out.caught) = (thrown, caught);
         self.check(&out, &useful);
         out.conflicts = std::mem::take(&mut self.conflicts);
+        out.aborts = std::mem::take(&mut self.aborts);
         out
     }
 
     /// Finds what can't be differentiated.
     fn check(&mut self, out: &Activity, useful: &crate::useful::Useful) {
         let func = self.program.func(self.f);
+        if let Some(unit) = self.program.unit(self.f) {
+            let lost = crate::lanes::lost(self.program, func, unit, out, useful);
+            self.conflicts.extend(lost.into_iter().map(Conflict::BitTrick));
+        }
         for (_, i) in func.placed() {
             let inst = &func.insts[i];
             if let Some(r) = inst.result
@@ -610,8 +625,7 @@ impl<'a> Pass<'a> {
                 }
                 Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
                     let class = inst.args.first().and_then(|p| self.class(*p));
-                    let floats = inst.result.is_some_and(|r| self.carry(r).may());
-                    if class.is_some_and(|c| out.is_shadowed(c)) && floats {
+                    if class.is_some_and(|c| out.is_shadowed(c)) && !self.is_followed(i, out) {
                         self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
                     }
                 }
@@ -629,7 +643,11 @@ impl<'a> Pass<'a> {
                                 || self.varied[*a].is_some() && inst.result.is_some_and(|r| self.carry(r).may())
                                 || self.class(*a).is_some_and(|c| out.is_shadowed(c))
                         });
-                        if active {
+                        let fallback = self.program.unit(self.f).is_some_and(|u| u.facts.fallbacks.contains(&i));
+                        let gives = inst.result.and_then(|r| self.class(r)).is_some_and(|c| out.is_shadowed(c));
+                        if fallback && (active || gives) {
+                            self.aborts.insert(i);
+                        } else if active {
                             let pointer = func.callee(i).is_some_and(|v| func.as_const(v).is_none());
                             self.conflicts.push(match callee {
                                 Some(_) => Conflict::UnknownCall(i),
@@ -646,6 +664,34 @@ impl<'a> Pass<'a> {
                 _ => {}
             }
         }
+    }
+}
+
+impl Pass<'_> {
+    /// Whether the derivative of an atomic update of memory with a shadow is known: sums, minima, maxima and exchanges of
+    /// floats are, others are if they touch neither floats nor pointers to memory with a shadow.
+    fn is_followed(&self, i: InstId, out: &Activity) -> bool {
+        let inst = &self.program.func(self.f).insts[i];
+        let operands = inst.args.get(1..).unwrap_or(&[]);
+        let pointer = |v: &ValueId| self.class(*v).is_some_and(|c| out.is_shadowed(c));
+        if operands.iter().any(pointer) {
+            return false;
+        }
+        let carries = operands.iter().chain(&inst.result).any(|v| self.carry(*v).may());
+        match &inst.op {
+            Op::AtomicRmw(RmwOp::Xchg, _) => carries || !self.may_overwrite_floats(i),
+            Op::AtomicRmw(op, _) => !carries || enzyme_rules::rmw_float_op(*op).is_some(),
+            _ => !carries,
+        }
+    }
+
+    /// Whether an integer that `i` exchanges may lie on the bytes of a float.
+    fn may_overwrite_floats(&self, i: InstId) -> bool {
+        let func = self.program.func(self.f);
+        let (Some(unit), Some(p)) = (self.program.unit(self.f), func.insts[i].args.first()) else { return true };
+        let ctx = &self.program.module.ctx;
+        let bytes = unit.memory.bytes_at(*p, ctx.layout.store_size(&ctx.types, func.insts[i].ty));
+        bytes.clash || bytes.has_floats()
     }
 }
 

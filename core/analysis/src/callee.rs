@@ -116,6 +116,24 @@ pub enum MemoryEffect {
         /// It is zero.
         zeroed: bool,
     },
+    /// The memory of an argument moves to new memory of the size that is the product of these arguments.
+    Realloc {
+        /// The old memory, or null.
+        ptr: usize,
+        /// First factor.
+        size: usize,
+        /// Second factor.
+        count: Option<usize>,
+    },
+    /// New memory is stored where an argument points to; the result, if any, is 0 on success.
+    AllocInto {
+        /// The argument.
+        place: usize,
+        /// First factor of the size.
+        size: usize,
+        /// Second factor.
+        count: Option<usize>,
+    },
     /// The memory of an argument is freed.
     Free {
         /// The argument.
@@ -160,7 +178,10 @@ pub fn resolve(module: &Module, func: &Func, i: InstId) -> Callee {
 }
 
 fn fits(module: &Module, rule: &CallRule, ret: enzyme_ir::TypeId, params: &[enzyme_ir::TypeId]) -> bool {
-    rule.fits(&module.ctx.types, ret, params).is_some()
+    let Some(ty) = rule.fits(&module.ctx.types, ret, params) else { return false };
+    // Integers cannot be spread over an unknown number of lanes.
+    let scalable = matches!(module.ctx.types[ty], enzyme_ir::Type::Vector { scalable: true, .. });
+    !scalable || !rule.rule.operands.contains(&Operand::Int)
 }
 
 impl MathCall {
@@ -233,7 +254,15 @@ impl KnownCall {
                 }
                 AllocSize::String(_) => MemoryEffect::Unsupported("a copied string that holds active data"),
             },
-            Known::Alloc(_) => MemoryEffect::Unsupported("an allocation through a pointer argument"),
+            Known::Alloc(Alloc { place: AllocPlace::Pointee(place), size, .. }) => match factors(size) {
+                Some((size, count)) => MemoryEffect::AllocInto { place: usize::from(place), size, count },
+                None => MemoryEffect::Unsupported("an allocation through a pointer argument"),
+            },
+            // Other allocators want to be told the old size when they free.
+            Known::Realloc { ptr, size, release } if release.symbol == "free" => match factors(size) {
+                Some((size, count)) => MemoryEffect::Realloc { ptr: usize::from(ptr), size, count },
+                None => MemoryEffect::Unsupported("reallocation of active memory"),
+            },
             Known::Realloc { .. } => MemoryEffect::Unsupported("reallocation of active memory"),
             Known::Free { ptr } => MemoryEffect::Free { ptr: usize::from(ptr) },
             Known::MemCopy { dst, src, len } => copy(dst, src, len, false),
@@ -249,6 +278,15 @@ impl KnownCall {
         let e = &self.facts.effects;
         let inactive = matches!(self.facts.what, Known::Inactive);
         inactive && e.reads == Reach::Nothing && e.writes == Reach::Nothing && !e.hidden && !e.noreturn
+    }
+}
+
+/// The arguments whose product is a size.
+fn factors(size: AllocSize) -> Option<(usize, Option<usize>)> {
+    match size {
+        AllocSize::Arg(n) => Some((usize::from(n), None)),
+        AllocSize::Product(a, b) => Some((usize::from(a), Some(usize::from(b)))),
+        AllocSize::String(_) => None,
     }
 }
 

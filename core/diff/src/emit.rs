@@ -218,6 +218,17 @@ impl<'m> Emit<'m> {
         }
     }
 
+    /// A float, or vector of floats, in another format.
+    pub fn to_float(&mut self, v: ValueId, ty: TypeId) -> ValueId {
+        let kind = |t: TypeId, m: &Module| m.ctx.types.float_kind(t).map_or(0, enzyme_ir::FloatKind::bits);
+        let (from, to) = (kind(self.func.ty(v), self.module), kind(ty, self.module));
+        match from.cmp(&to) {
+            std::cmp::Ordering::Less => self.b().cast(enzyme_ir::CastOp::FPExt, v, ty),
+            std::cmp::Ordering::Greater => self.b().cast(enzyme_ir::CastOp::FPTrunc, v, ty),
+            std::cmp::Ordering::Equal => v,
+        }
+    }
+
     /// An unconditional branch, and the builder goes to its target.
     pub fn go(&mut self, to: BlockId) {
         self.b().br(to);

@@ -120,29 +120,32 @@ impl Collector<'_> {
                     }
                 }
             }
-            Op::Load(access) => {
+            Op::Load(_) => {
                 if active {
-                    if access.ordering != enzyme_ir::Ordering::NotAtomic {
-                        return self.refuse(i, "an atomic read of active memory");
-                    }
                     self.shadow(args[0]);
                 }
             }
-            Op::Store(access) => {
+            Op::Store(_) => {
                 let (Some(v), Some(p)) = (args.first(), args.get(1)) else { return Ok(()) };
                 if s.has_shadow(*p) && carry(*v) != Carry::None {
-                    if access.ordering != enzyme_ir::Ordering::NotAtomic {
-                        return self.refuse(i, "an atomic write of active memory");
-                    }
                     if carry(*v) == Carry::Unknown && s.func.as_const(*v).is_none() {
                         return Err(
                             Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i)
                         );
                     }
                     self.shadow(*p);
-                } else if s.has_shadow(*p) && s.func.as_const(*v).is_some() {
-                    // A constant integer may be the bits of floats: `crate::reverse` decides by the memory.
-                    self.shadow(*p);
+                } else if s.has_shadow(*p) {
+                    // What is no float may overwrite one.
+                    let ctx = &self.module.ctx;
+                    let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
+                    match s.unit.memory.floats_under(*p, len) {
+                        Some(lost) if lost.is_empty() => {}
+                        Some(_) => self.shadow(*p),
+                        None => {
+                            let what = RefusalKind::UnknownType("an integer stored among active floats");
+                            return Err(Refusal::new(what).at(i));
+                        }
+                    }
                 }
             }
             Op::Select => {
@@ -160,6 +163,11 @@ impl Collector<'_> {
                     self.primal(args[2]);
                 }
             }
+            Op::ShuffleVector(_) => {
+                if active && is_scalable(self.module, inst.ty) {
+                    return self.refuse(i, "a shuffle of a vector of unknown length");
+                }
+            }
             Op::Call(_) | Op::Invoke { .. } => self.call(i)?,
             Op::Alloca { .. } => {
                 let Some(r) = inst.result else { return Ok(()) };
@@ -173,7 +181,6 @@ impl Collector<'_> {
             | Op::ICmp(_)
             | Op::FCmp(_)
             | Op::Gep { .. }
-            | Op::ShuffleVector(_)
             | Op::ExtractValue(_)
             | Op::InsertValue(_)
             | Op::Ret
@@ -183,6 +190,16 @@ impl Collector<'_> {
             | Op::LandingPad { .. }
             | Op::Fence(_)
             | Op::Unreachable => {}
+            Op::AtomicRmw(op, _) if crate::reverse::memory::has_derivative(*op) => {
+                let (Some(p), Some(v)) = (args.first(), args.get(1)) else { return Ok(()) };
+                let carries = carry(*v).may() || inst.result.is_some_and(|r| carry(r).may());
+                if s.has_shadow(*p) && carries {
+                    self.shadow(*p);
+                    if crate::reverse::memory::choice_of(*op).is_some() {
+                        inst.result.into_iter().chain([*v]).for_each(|x| self.primal(x));
+                    }
+                }
+            }
             Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
                 if active
                     || args.first().is_some_and(|p| s.has_shadow(*p) && inst.result.is_some_and(|r| carry(r).may()))
@@ -232,13 +249,30 @@ impl Collector<'_> {
                 }
                 MemoryEffect::Set { dst, len, .. } => {
                     let Some(d) = args.get(dst) else { return Ok(()) };
-                    if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
-                        crate::copies::classify(self.module, s, i, &[*d], *n)?;
+                    if s.has_shadow(*d) {
                         self.shadow(*d);
                         args.get(len).into_iter().for_each(|n| self.primal(*n));
                     }
                 }
                 MemoryEffect::Alloc { .. } => {}
+                MemoryEffect::Realloc { ptr, size, count } => {
+                    let (Some(p), Some(r)) = (args.get(ptr), result.filter(|r| s.has_shadow(*r))) else {
+                        return Ok(());
+                    };
+                    if s.is_mixed(*p) || s.is_mixed(r) {
+                        return self.refuse(i, "reallocation of memory that may be constant");
+                    }
+                    crate::copies::classify_bytes(s, i, &[r, *p], None)?;
+                    self.shadow(*p);
+                    self.shadow(r);
+                    let sizes = [Some(size), count].into_iter().flatten().filter_map(|n| args.get(n));
+                    sizes.for_each(|n| self.primal(*n));
+                }
+                MemoryEffect::AllocInto { place, .. } => {
+                    if args.get(place).is_some_and(|p| s.is_mixed(*p)) {
+                        return self.refuse(i, "an allocation stored in memory that may be constant");
+                    }
+                }
                 MemoryEffect::Free { .. } | MemoryEffect::None => {}
                 MemoryEffect::LifetimeStart { ptr } => {
                     // The shadow of a slot that is born again in each iteration starts from zero each time.
@@ -266,4 +300,8 @@ impl Collector<'_> {
         }
         Ok(())
     }
+}
+
+fn is_scalable(module: &Module, ty: enzyme_ir::TypeId) -> bool {
+    matches!(module.ctx.types[ty], enzyme_ir::Type::Vector { scalable: true, .. })
 }

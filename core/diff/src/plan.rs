@@ -163,6 +163,11 @@ fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
             continue;
         }
         let Callee::Known(known) = resolve(module, s.func, i) else { continue };
+        if let (MemoryEffect::Realloc { .. }, Some(r)) = (known.memory(), s.func.insts[i].result)
+            && s.has_shadow(r)
+        {
+            out.deferred.insert(i);
+        }
         let MemoryEffect::Free { ptr } = known.memory() else { continue };
         let Some(p) = s.func.call_args(i).get(ptr) else { continue };
         match s.func.def_inst(*p).filter(|d| is_allocation(module, s, *d)) {

@@ -123,18 +123,45 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
 
 /// Ends the program, and the block, with a message.
 pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
+    fail(e, &format!("{place}: enzyme: {why}\n"));
+    e.b().unreachable();
+}
+
+/// Ends the program with a message: a pointer led to a function that the derivative does not know.
+pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
+    fail(
+        e,
+        &format!("{place}: enzyme: [E0202] active data enters a function that was not known when this was compiled\n"),
+    );
+}
+
+/// Writes `line` to standard error and ends the program.
+fn fail(e: &mut Emit<'_>, line: &str) {
     let c = common(e.module);
     let i32 = e.module.ctx.types.int(32);
-    let line = format!("{place}: enzyme: {why}\n");
-    let name = format!("enzyme.rt.lost.{}", e.module.globals.len());
-    let message = text(e.module, &name, &line);
+    let name = format!("enzyme.rt.message.{}", e.module.globals.len());
+    let message = text(e.module, &name, line);
     let message = e.module.ctx.consts.intern(message);
     let message = e.func.constant(message, c.ptr);
     let (stderr, length) = (e.b().int(i32, 2), e.b().i64(line.len() as u64));
     e.call("write", c.i64, &[stderr, message, length]);
     let abort = e.module.declare("abort", c.void, &[]);
     e.call_func(abort, &[]);
-    e.b().unreachable();
+}
+
+/// Ends the program with a message if `shadow` is null and `primal` is not: a pointer that a global variable has from
+/// code that was not differentiated.
+pub fn require_pointer_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
+    let c = common(e.module);
+    let null = e.b().zero(c.ptr);
+    let (no_shadow, is_set) = (e.b().icmp(IntPred::Eq, shadow, null), e.b().icmp(IntPred::Ne, primal, null));
+    let lost = e.b().binary(BinOp::And, no_shadow, is_set);
+    let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
+    e.b().cond_br(lost, bad, good);
+    e.block = bad;
+    let why = "[E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began";
+    stop(e, place, why);
+    e.block = good;
 }
 
 /// `i64 enzyme.rt.times(i64, i64)`: the product, or the largest number if it overflows (which no allocation can have).
@@ -292,6 +319,24 @@ fn run_element(e: &mut Emit<'_>, work: RunWork, ty: TypeId, d: ValueId, s: Value
             e.b().store(sum, s, 1, MemClass::Shadow);
         }
     }
+}
+
+/// `bytes`, or the size of the allocation `old` (0 for null) if that is smaller.
+pub fn common_bytes(e: &mut Emit<'_>, old: ValueId, bytes: ValueId) -> ValueId {
+    let i64 = e.module.ctx.types.int(64);
+    let size = e.call("malloc_usable_size", i64, &[old]);
+    let smaller = e.b().icmp(IntPred::Ult, size, bytes);
+    e.choose(smaller, size, bytes)
+}
+
+/// `void (ptr)`: releases memory by `symbol`, which wants to be told the alignment.
+pub fn release_aligned(module: &mut Module, symbol: &str, align: u64) -> FuncId {
+    let c = common(module);
+    define(module, &format!("enzyme.rt.release.{symbol}.{align}"), c.void, &[c.ptr], |e, args| {
+        let align = e.b().i64(align);
+        e.call(symbol, c.void, &[args[0], align]);
+        e.b().ret(None);
+    })
 }
 
 /// Runs `body` with `0 .. count`, then goes to `done`.

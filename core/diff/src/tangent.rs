@@ -10,8 +10,8 @@ use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::cfg::Cfg;
 use enzyme_ir::{
-    BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, TailKind, TypeId, ValueDef,
-    ValueId,
+    Access, BinOp, BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, RmwOp, TailKind,
+    TypeId, ValueDef, ValueId,
 };
 use enzyme_rules::{Operand, Place, Rule};
 
@@ -21,6 +21,7 @@ use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
+use crate::reverse::memory::{choice_of, clear_new, holds_shadowed};
 use crate::reverse::{Options, ShadowGlobals, as_call, place_of, shadow_global};
 
 struct Tangent<'a, 'm> {
@@ -168,7 +169,7 @@ impl Tangent<'_, '_> {
         let ty = self.s.func.ty(v);
         if let ValueDef::Const(c) = self.s.func.values[v].def {
             return Ok(match self.e.module.ctx.consts[c].clone() {
-                Const::Global(g) if self.s.has_shadow(v) => {
+                Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
                     let shadow = shadow_global(self.e.module, self.globals, g);
                     let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                     self.e.func.constant(c, ty)
@@ -240,7 +241,7 @@ impl Tangent<'_, '_> {
         let mut copy = inst.clone();
         copy.origin = None;
         if let Op::Load(access) | Op::Store(access) = &mut copy.op {
-            access.volatile = false;
+            *access = enzyme_ir::Access { align: access.align, ..Default::default() };
         }
         Ok(self.e.copy(&copy, &args, mem))
     }
@@ -268,9 +269,6 @@ impl Tangent<'_, '_> {
                 self.copy(inst);
                 let Some(p) = inst.args.get(1) else { return Ok(()) };
                 if self.s.has_shadow(*p) {
-                    if access.ordering != enzyme_ir::Ordering::NotAtomic {
-                        return self.refuse(i, "an atomic write of active memory");
-                    }
                     if self.s.is_mixed(*p) {
                         let v = inst.args[0];
                         if self.s.is_active(v) || self.s.has_shadow(v) {
@@ -293,6 +291,7 @@ impl Tangent<'_, '_> {
                 return Ok(());
             }
             Op::Alloca { elem, .. } => return self.slot(i, inst, *elem),
+            Op::AtomicRmw(op, access) => return self.atomic(i, inst, *op, *access),
             Op::FNeg | Op::Binary(_) | Op::Cast(CastOp::FPTrunc | CastOp::FPExt) => {
                 self.copy_to(inst);
                 let Some(r) = active.filter(|r| self.s.is_active(*r)) else {
@@ -316,9 +315,6 @@ impl Tangent<'_, '_> {
         let Some(r) = active else { return Ok(()) };
         match &inst.op {
             Op::Load(access) => {
-                if access.ordering != enzyme_ir::Ordering::NotAtomic {
-                    return self.refuse(i, "an atomic read of active memory");
-                }
                 let Some(p) = inst.args.first().copied() else { return Ok(()) };
                 if self.s.is_active(r) && self.s.is_mixed(p) {
                     let at = self.guarded(p, inst.ty)?;
@@ -339,6 +335,10 @@ impl Tangent<'_, '_> {
             _ => return self.refuse(i, "this instruction"),
         }
         if let Some(v) = self.mirror(inst)? {
+            if matches!(inst.op, Op::Load(_)) && self.s.reads_global_pointer(self.e.module, i) {
+                let (primal, place) = (self.value(r), place_of(self.e.module, self.s.func, i));
+                crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
+            }
             self.shadows.insert(r, v);
         }
         Ok(())
@@ -452,6 +452,11 @@ impl Tangent<'_, '_> {
                     None => term,
                 });
             }
+            // Conversions have another format there.
+            let tangent = match o.place {
+                Place::Return => tangent.map(|t| self.e.to_float(t, result_ty)),
+                Place::ReturnField(_) | Place::Pointee(_) => tangent,
+            };
             match o.place {
                 Place::Return => out = tangent.unwrap_or(out),
                 Place::ReturnField(n) => {
@@ -474,8 +479,116 @@ impl Tangent<'_, '_> {
         Ok(out)
     }
 
+    /// An atomic update: the same on the tangent in shadow memory, not atomically.
+    fn atomic(&mut self, i: InstId, inst: &Inst, op: RmwOp, access: Access) -> Result<(), Refusal> {
+        self.copy_to(inst);
+        let (Some(p), Some(v)) = (inst.args.first().copied(), inst.args.get(1).copied()) else { return Ok(()) };
+        let carries = |x: ValueId| self.s.unit.carry[x].may();
+        if !self.s.has_shadow(p) || !(carries(v) || inst.result.is_some_and(carries)) {
+            return Ok(());
+        }
+        if self.s.is_mixed(p) && self.s.is_active(v) {
+            let (shadow, primal) = (self.shadow(p)?, self.value(p));
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
+        }
+        let at = self.guarded_if_mixed(p, inst.ty)?;
+        let old = self.e.load_shadow(inst.ty, at, access);
+        let amount = if self.s.is_active(v) { self.shadow(v)? } else { self.e.b().zero(inst.ty) };
+        let new = match (op, choice_of(op)) {
+            (RmwOp::Xchg, _) => amount,
+            (RmwOp::FAdd, _) => self.e.b().binary(BinOp::FAdd, old, amount),
+            (RmwOp::FSub, _) => self.e.b().binary(BinOp::FSub, old, amount),
+            (_, Some(rule)) => {
+                let args = [inst.result.map_or(v, |r| r), v].map(|x| self.value(x));
+                let over = Operands { args: &args, results: &[], ty: inst.ty };
+                let mut sum = self.e.neutral(inst.ty);
+                for (n, x) in [old, amount].into_iter().enumerate() {
+                    if let Some(expr) = rule.partial(0, n) {
+                        let term = product(&mut self.e, x, expr, &over);
+                        sum = self.e.sum(sum, term);
+                    }
+                }
+                sum
+            }
+            (_, None) => return self.refuse(i, "an atomic update of active memory"),
+        };
+        self.e.store_shadow(new, at, access);
+        if let Some(r) = inst.result.filter(|r| self.s.is_active(*r)) {
+            self.shadows.insert(r, old);
+        }
+        Ok(())
+    }
+
+    /// The product of the arguments that give a size.
+    fn bytes_of(&mut self, args: &[ValueId], size: usize, count: Option<usize>) -> ValueId {
+        let bytes = self.value(args[size]);
+        let mut bytes = self.e.to_i64(bytes);
+        if let Some(n) = count {
+            let n = self.value(args[n]);
+            let n = self.e.to_i64(n);
+            bytes = self.e.b().binary(BinOp::Mul, bytes, n);
+        }
+        bytes
+    }
+
+    /// Reallocation: of the shadow too; what it gains is cleared.
+    fn realloc(&mut self, i: InstId, inst: &Inst, ptr: usize, bytes: ValueId) -> Result<(), Refusal> {
+        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
+        if self.s.is_mixed(r) || self.s.is_mixed(args[ptr]) {
+            return self.refuse(i, "reallocation of memory that may be constant");
+        }
+        let old = self.shadow(args[ptr])?;
+        let kept = crate::runtime::common_bytes(&mut self.e, old, bytes);
+        if let Some(new) = self.repeat(inst, &args, &[ptr])? {
+            let rest = self.e.b().binary(BinOp::Sub, bytes, kept);
+            let gained = self.e.b().byte_offset(new, kept);
+            let ty = self.e.ty(new);
+            let (null, none) = (self.e.b().zero(ty), self.e.b().i64(0));
+            let failed = self.e.b().icmp(enzyme_ir::IntPred::Eq, new, null);
+            let rest = self.e.choose(failed, none, rest);
+            self.e.fill_zero(gained, rest);
+            self.shadows.insert(r, new);
+        }
+        Ok(())
+    }
+
+    /// Allocation through a pointer: for the shadow too, where there is one.
+    fn alloc_into(&mut self, i: InstId, inst: &Inst, place: usize, bytes: ValueId) -> Result<(), Refusal> {
+        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        let p = args[place];
+        if !self.s.has_shadow(p) {
+            return Ok(());
+        }
+        if self.s.is_mixed(p) {
+            return self.refuse(i, "an allocation stored in memory that may be constant");
+        }
+        let at = self.shadow(p)?;
+        if holds_shadowed(&self.s, p) {
+            let status = self.repeat(inst, &args, &[place])?;
+            clear_new(&mut self.e, status, at, bytes);
+        } else {
+            let ptr = self.e.module.ctx.types.ptr();
+            let primal = self.value(p);
+            let made = self.e.b().load(ptr, primal, 0, MemClass::Primal);
+            self.e.b().store(made, at, 0, MemClass::Shadow);
+        }
+        Ok(())
+    }
+
     fn call(&mut self, i: InstId, inst: &Inst) -> Result<(), Refusal> {
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        if self.s.activity.aborts.contains(&i) {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::refuse_target(&mut self.e, &place);
+            if let Some(r) = inst.result {
+                let nothing = self.e.b().poison(inst.ty);
+                self.map[r] = Some(nothing);
+                self.shadows.insert(r, nothing);
+            }
+            return Ok(());
+        }
         match resolve(self.e.module, self.s.func, i) {
             Callee::Math(math) => {
                 self.copy_to(inst);
@@ -551,6 +664,14 @@ impl Tangent<'_, '_> {
                     self.shadows.insert(r, shadow);
                 }
                 Ok(())
+            }
+            MemoryEffect::Realloc { ptr, size, count } => {
+                let bytes = self.bytes_of(args, size, count);
+                self.realloc(i, inst, ptr, bytes)
+            }
+            MemoryEffect::AllocInto { place, size, count } => {
+                let bytes = self.bytes_of(args, size, count);
+                self.alloc_into(i, inst, place, bytes)
             }
             MemoryEffect::Free { ptr } => {
                 if self.s.has_shadow(args[ptr]) {

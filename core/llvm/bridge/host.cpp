@@ -158,7 +158,13 @@ EnzValue enz_module_global(EnzHost host, EnzStr name) {
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count) {
   SmallVector<GlobalValue *, 16> dead;
   auto matches = [&](const GlobalValue &value) {
-    if (!value.isDeclaration() || !value.use_empty())
+    if (!value.use_empty())
+      return false;
+    // Wrappers and bodies that preparation made, where no derivative calls them.
+    if (value.hasLocalLinkage() &&
+        (value.getName().starts_with("enzyme.abi.") || value.getName().starts_with("enzyme.lib.")))
+      return true;
+    if (!value.isDeclaration())
       return false;
     for (size_t i = 0; i < count; ++i)
       if (value.getName().contains(enz::text(substrings[i])))
@@ -168,6 +174,13 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
   for (Function &function : *host->module)
     if (matches(function))
       dead.push_back(&function);
+  // Library code of ours that no derivative calls; what others of it call comes after them.
+  for (StringRef name : {"enzyme.lib.qsort", "enzyme.lib.qsort_r", "enzyme.lib.bsearch", "enzyme.lib.order",
+                         "enzyme.lib.order_r", "enzyme.lib.position"})
+    if (Function *function = host->module->getFunction(name); function && function->use_empty()) {
+      host->functions->clear(*function, function->getName());
+      function->eraseFromParent();
+    }
   for (GlobalVariable &global : host->module->globals())
     if (matches(global))
       dead.push_back(&global);

@@ -145,6 +145,8 @@ math_functions! {
     Scalbln(2, int 1) = Libm("scalbln");
     /// Length of a vector of two components.
     Hypot(2) = Libm("hypot");
+    /// Angle of the point whose second coordinate is the first argument.
+    Atan2(2) = Intrinsic("llvm.atan2");
     /// `sin(pi x)`.
     Sinpi(1) = Libm("sinpi");
     /// `cos(pi x)`.

@@ -34,7 +34,7 @@ pub use helpers::{Helper, build_helper};
 pub use known::{Known, KnownFn, known};
 pub use markdown::markdown;
 pub use names::{CallRule, Lanes, intrinsic_symbol, libm_symbol, lookup_call, lookup_inst};
-pub use ops::{OpDerivative, is_zero_derivative, op_derivative};
+pub use ops::{OpDerivative, RmwFloat, is_zero_derivative, op_derivative, rmw_float_op};
 pub use rule::{Edge, Group, Operand, Output, Place, Rule, Spelling, TestDomain};
 pub use table::rules;
 pub use written::Written;

@@ -32,6 +32,9 @@ pub enum Lanes {
     Scalable(u32),
 }
 
+/// Begin of the names of wrappers: see [`lookup_call`].
+pub const WRAPPER: &str = "enzyme.abi.";
+
 /// A row, and in which format and lane count a symbol asks for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallRule {
@@ -90,8 +93,10 @@ pub fn lookup_inst(op: &Op) -> Option<&'static Rule> {
     }
 }
 
-/// The row of a called symbol.
+/// The row of a called symbol. A wrapper that the importer puts between a call and what its calling convention makes of
+/// complex numbers is named [`WRAPPER`] and the symbol of the function.
 pub fn lookup_call(name: &str) -> Option<CallRule> {
+    let name = name.strip_prefix(WRAPPER).unwrap_or(name);
     match name.strip_prefix("llvm.") {
         Some(rest) => lookup_intrinsic(rest),
         None => lookup_libm(name),

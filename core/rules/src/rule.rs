@@ -62,6 +62,8 @@ pub enum Group {
     Instructions,
     /// Powers, roots, lengths.
     Powers,
+    /// Functions of complex numbers.
+    Complex,
     /// Exponentials and logarithms.
     Exponentials,
     /// Trigonometric functions and their inverses.
@@ -80,9 +82,10 @@ pub enum Group {
 
 impl Group {
     /// All chapters in order.
-    pub const ALL: [Group; 9] = [
+    pub const ALL: [Group; 10] = [
         Group::Instructions,
         Group::Powers,
+        Group::Complex,
         Group::Exponentials,
         Group::Trigonometric,
         Group::Hyperbolic,
@@ -97,6 +100,7 @@ impl Group {
         match self {
             Group::Instructions => "Instructions",
             Group::Powers => "Powers, roots, lengths",
+            Group::Complex => "Functions of complex numbers",
             Group::Exponentials => "Exponentials and logarithms",
             Group::Trigonometric => "Trigonometric functions",
             Group::Hyperbolic => "Hyperbolic functions",

@@ -2,7 +2,7 @@
 
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, Carry, resolve};
-use enzyme_ir::{Access, ByteType, CastOp, FastMath, InstId, MemClass, Op, Type, TypeId, ValueId};
+use enzyme_ir::{Access, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type, TypeId, ValueId};
 use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
@@ -148,6 +148,7 @@ impl Reverse<'_, '_> {
                 None => Ok(()),
             },
             Op::Call(_) | Op::Invoke { .. } => self.call_adjoint(i),
+            Op::AtomicRmw(op, _) => self.atomic_adjoint(*op, args, inst.result),
             Op::Phi(_)
             | Op::Cast(_)
             | Op::ICmp(_)
@@ -156,7 +157,6 @@ impl Reverse<'_, '_> {
             | Op::Gep { .. }
             | Op::Fence(_)
             | Op::CmpXchg { .. }
-            | Op::AtomicRmw(..)
             | Op::VaArg
             | Op::LandingPad { .. }
             | Op::CleanupPad
@@ -225,7 +225,7 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
-            Carry::None => return self.constant_store(i, v, p),
+            Carry::None => return self.overwrite(i, v, p),
             Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Mixed => self.adjoint_type(v),
         };
         let at = self.shadow_place(p, ty)?;
@@ -253,30 +253,23 @@ impl Reverse<'_, '_> {
         self.add_adjoint(v, total)
     }
 
-    /// The adjoint of storing a constant that is no float: floats that it overwrites lose theirs.
-    fn constant_store(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
-        if self.s.func.as_const(v).is_none() {
+    /// The adjoint of storing what is no float: floats that it overwrites lose theirs.
+    fn overwrite(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
+        let ty = self.s.func.ty(v);
+        let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
+        let Some(lost) = self.s.unit.memory.floats_under(p, len) else {
+            return Err(Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i));
+        };
+        if lost.is_empty() {
             return Ok(());
         }
-        let ty = self.s.func.ty(v);
-        let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty);
-        let bytes = self.s.unit.memory.bytes_at(p, len);
-        if bytes.clash {
-            return Err(Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i));
-        }
-        for run in bytes.runs {
-            let ByteType::Float(kind) = run.ty else { continue };
+        let at = self.shadow_place(p, ty)?;
+        for (offset, kind) in lost {
             let float = self.e.module.ctx.types.float(kind);
-            let step = self.e.module.ctx.layout.float_size(&mut self.e.module.ctx.types, kind);
-            let at = self.shadow_place(p, ty)?;
-            let mut offset = run.offset;
-            while offset + step <= run.offset + run.size {
-                let by = self.e.b().i64(offset);
-                let address = self.e.b().byte_offset(at, by);
-                let zero = self.e.b().zero(float);
-                self.e.b().store(zero, address, 1, MemClass::Shadow);
-                offset += step;
-            }
+            let by = self.e.b().i64(offset as u64);
+            let address = self.e.b().byte_offset(at, by);
+            let zero = self.e.b().zero(float);
+            self.e.b().store(zero, address, 1, MemClass::Shadow);
         }
         Ok(())
     }
@@ -341,6 +334,8 @@ impl Reverse<'_, '_> {
                 }
             };
             let Some(seed) = seed else { continue };
+            // Conversions have another format there.
+            let seed = self.e.to_float(seed, ty);
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
                 let term = match self.options.strong_zero || selectable {
@@ -449,6 +444,8 @@ impl Reverse<'_, '_> {
                 }
                 MemoryEffect::Set { dst, len, .. } => self.fill_adjoint(i, args[dst], args[len]),
                 MemoryEffect::Alloc { .. } => self.free_allocation(i),
+                MemoryEffect::Realloc { ptr, size, count } => self.realloc_adjoint(i, &args, ptr, size, count),
+                MemoryEffect::AllocInto { .. } => Ok(()),
                 MemoryEffect::LifetimeStart { ptr } => self.clear_slot(args[ptr]),
                 MemoryEffect::Free { .. } | MemoryEffect::None | MemoryEffect::Unsupported(_) => Ok(()),
             },
@@ -512,7 +509,8 @@ impl Reverse<'_, '_> {
         if !self.s.has_shadow(dst) {
             return Ok(());
         }
-        let bytes = classify(self.e.module, &self.s, i, &[dst], len)?;
+        // Where types are not known all of the shadow is cleared: what a fill overwrites, nobody reads any more.
+        let bytes = classify(self.e.module, &self.s, i, &[dst], len).unwrap_or(Bytes::Floats(FloatKind::Double));
         if matches!(bytes, Bytes::NoFloats(_)) {
             return Ok(());
         }

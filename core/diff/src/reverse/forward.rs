@@ -285,7 +285,7 @@ impl Reverse<'_, '_> {
         let Some(c) = self.s.func.as_const(v) else { return Ok(v) };
         let ty = self.s.func.ty(v);
         match self.e.module.ctx.consts[c].clone() {
-            Const::Global(g) if self.s.has_shadow(v) => {
+            Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
                 let shadow = shadow_global(self.e.module, self.globals, g);
                 let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                 Ok(self.e.func.constant(c, ty))
@@ -314,6 +314,15 @@ impl Reverse<'_, '_> {
         match &inst.op {
             Op::Alloca { elem, .. } => self.forward_slot(i, *elem)?,
             Op::Call(_) | Op::Invoke { .. } => self.forward_call(i)?,
+            Op::AtomicRmw(..) => {
+                if let (Some(p), Some(v)) = (inst.args.first(), inst.args.get(1)) {
+                    self.forward_atomic(i, *p, *v)?;
+                }
+                let v = self.copy_forward(&inst);
+                if let Some(r) = result {
+                    self.map[r] = v;
+                }
+            }
             Op::Store(access) => {
                 self.copy_forward(&inst);
                 let (Some(v), Some(p)) = (inst.args.first(), inst.args.get(1)) else { return Ok(()) };
@@ -362,17 +371,28 @@ impl Reverse<'_, '_> {
         let Some(r) = inst.result else { return Ok(()) };
         let mut args = Vec::new();
         for (n, a) in inst.args.iter().enumerate() {
-            let index = matches!(inst.op, Op::Gep { .. }) && n > 0 || matches!(inst.op, Op::Select) && n == 0;
+            let index = match inst.op {
+                Op::Gep { .. } | Op::ExtractElement => n > 0,
+                Op::Select => n == 0,
+                Op::InsertElement => n == 2,
+                _ => false,
+            };
             args.push(if index { self.forward_value(*a) } else { self.forward_shadow(*a)? });
         }
         match &inst.op {
             Op::Gep { .. } | Op::Cast(_) | Op::Select | Op::Freeze | Op::ExtractValue(_) | Op::InsertValue(_) => {}
+            // Vectors of pointers.
+            Op::ExtractElement | Op::InsertElement | Op::ShuffleVector(_) => {}
             Op::Load(access) => {
                 let holds_pointer = self.e.module.ctx.types.contains_pointer(inst.ty);
                 if !holds_pointer && self.s.unit.carry[r].may() {
                     return Ok(());
                 }
                 let v = self.e.load_shadow(inst.ty, args[0], *access);
+                if self.s.reads_global_pointer(self.e.module, i) {
+                    let (primal, place) = (self.forward_value(r), place_of(self.e.module, self.s.func, i));
+                    crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
+                }
                 self.shadows.insert(r, v);
                 return Ok(());
             }
@@ -458,9 +478,26 @@ impl Reverse<'_, '_> {
     /// Puts off freeing `p` by `release` to the end of the reverse sweep.
     pub fn defer_free(&mut self, p: ValueId, release: &str) {
         let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
-        let Some(head) = self.state.deferred else { return };
         let f = self.e.module.declare(release, void, &[ptr]);
-        let release = self.e.b().func_addr(f);
+        self.defer_free_by(p, f);
+    }
+
+    /// The function by which memory that the call `i` frees can be freed with a pointer alone.
+    fn release_of(&mut self, i: InstId, args: &[ValueId]) -> Option<enzyme_ir::FuncId> {
+        let name = self.callee_name(i);
+        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        if let Some(plain) = release_of(&name) {
+            return Some(self.e.module.declare(plain, void, &[ptr]));
+        }
+        let (symbol, position) = release_of_aligned(&name)?;
+        let align = args.get(position).and_then(|a| self.s.func.as_const(*a))?;
+        let align = self.e.module.ctx.consts.as_u64(align)?;
+        Some(crate::runtime::release_aligned(self.e.module, symbol, align))
+    }
+
+    fn defer_free_by(&mut self, p: ValueId, release: enzyme_ir::FuncId) {
+        let Some(head) = self.state.deferred else { return };
+        let release = self.e.b().func_addr(release);
         let defer = crate::runtime::defer(self.e.module);
         self.e.call_func(defer, &[head, p, release]);
     }
@@ -468,6 +505,16 @@ impl Reverse<'_, '_> {
     fn forward_call(&mut self, i: InstId) -> Result<(), Refusal> {
         let inst = self.s.func.insts[i].clone();
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        if self.s.activity.aborts.contains(&i) {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::refuse_target(&mut self.e, &place);
+            if let Some(r) = inst.result {
+                let nothing = self.e.b().poison(inst.ty);
+                self.map[r] = Some(nothing);
+                self.shadows.insert(r, nothing);
+            }
+            return Ok(());
+        }
         let callee = resolve(self.e.module, self.s.func, i);
         match callee {
             Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => {
@@ -484,20 +531,15 @@ impl Reverse<'_, '_> {
                             self.e.copy(&Inst { origin: None, ..as_call(&inst) }, &values, MemClass::Unknown);
                         }
                     } else if self.plan.frees.deferred.contains(&i) {
-                        let name = match release_of(&self.callee_name(i)) {
-                            Some(name) => name,
-                            None => {
-                                return Err(
-                                    Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i)
-                                );
-                            }
+                        let Some(release) = self.release_of(i, &args) else {
+                            return Err(Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i));
                         };
                         if let Some(p) = args.get(ptr) {
                             let primal = self.forward_value(*p);
-                            self.defer_free(primal, name);
+                            self.defer_free_by(primal, release);
                             if self.s.has_shadow(*p) {
                                 let shadow = self.forward_shadow(*p)?;
-                                self.defer_free(shadow, name);
+                                self.defer_free_by(shadow, release);
                             }
                         }
                     }
@@ -526,6 +568,14 @@ impl Reverse<'_, '_> {
                         self.shadows.insert(r, shadow);
                     }
                     return Ok(());
+                }
+                MemoryEffect::Realloc { ptr, size, count } => {
+                    self.copy_call(&inst);
+                    return self.forward_realloc(i, &args, ptr, size, count);
+                }
+                MemoryEffect::AllocInto { place, size, count } => {
+                    self.copy_call(&inst);
+                    return self.forward_alloc_into(i, &args, place, size, count);
                 }
                 MemoryEffect::Set { .. } | MemoryEffect::None | MemoryEffect::Unsupported(_) => {
                     if is_stack_marker(&self.callee_name(i)) {
@@ -623,6 +673,17 @@ fn release_of(name: &str) -> Option<&'static str> {
         "free" | "cfree" => Some("free"),
         "_ZdlPv" | "_ZdlPvm" | "_ZdlPvRKSt9nothrow_t" => Some("_ZdlPv"),
         "_ZdaPv" | "_ZdaPvm" | "_ZdaPvRKSt9nothrow_t" => Some("_ZdaPv"),
+        _ => None,
+    }
+}
+
+/// The same for memory with an alignment, and which argument gives that.
+fn release_of_aligned(name: &str) -> Option<(&'static str, usize)> {
+    match name {
+        "_ZdlPvSt11align_val_t" | "_ZdlPvSt11align_val_tRKSt9nothrow_t" => Some(("_ZdlPvSt11align_val_t", 1)),
+        "_ZdlPvmSt11align_val_t" => Some(("_ZdlPvSt11align_val_t", 2)),
+        "_ZdaPvSt11align_val_t" | "_ZdaPvSt11align_val_tRKSt9nothrow_t" => Some(("_ZdaPvSt11align_val_t", 1)),
+        "_ZdaPvmSt11align_val_t" => Some(("_ZdaPvSt11align_val_t", 2)),
         _ => None,
     }
 }

@@ -20,6 +20,7 @@ mod calls;
 mod control;
 mod forward;
 mod lookup;
+pub mod memory;
 mod state;
 mod unwind;
 

@@ -153,16 +153,10 @@ fn memory_function(name: &str) -> Option<Builtin> {
             i.write_u64(word(a, 0)?, address)?;
             integer(0)
         },
-        "realloc" => |i, a| {
-            let (old, size) = (word(a, 0)?, word(a, 1)?);
-            if old == 0 {
-                return i.alloc_heap(size).and_then(pointer);
-            }
-            let kept = i.memory.size_at(old, Kind::Heap)?.min(size);
-            let new = i.alloc_heap(size)?;
-            i.memory.copy(new, old, kept)?;
-            i.memory.release(old, Kind::Heap)?;
-            pointer(new)
+        "realloc" => |i, a| reallocate(i, word(a, 0)?, word(a, 1)?),
+        "reallocarray" => |i, a| {
+            let size = word(a, 1)?.checked_mul(word(a, 2)?).ok_or_else(|| Trap::limit("memory: reallocarray"))?;
+            reallocate(i, word(a, 0)?, size)
         },
         "free"
         | "cfree"
@@ -182,7 +176,10 @@ fn memory_function(name: &str) -> Option<Builtin> {
             }
             Ok(None)
         },
-        "malloc_usable_size" => |i, a| integer(i.memory.size_at(word(a, 0)?, Kind::Heap)? as i64),
+        "malloc_usable_size" => |i, a| match word(a, 0)? {
+            0 => integer(0),
+            address => integer(i.memory.size_at(address, Kind::Heap)? as i64),
+        },
         "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => |i, a| {
             i.memory.copy(word(a, 0)?, word(a, 1)?, word(a, 2)?)?;
             pointer(word(a, 0)?)
@@ -216,6 +213,18 @@ fn memory_function(name: &str) -> Option<Builtin> {
         },
         _ => return None,
     })
+}
+
+/// Moves memory into a new size.
+fn reallocate(i: &mut Interp<'_>, old: u64, size: u64) -> Outcome {
+    if old == 0 {
+        return i.alloc_heap(size).and_then(pointer);
+    }
+    let kept = i.memory.size_at(old, Kind::Heap)?.min(size);
+    let new = i.alloc_heap(size)?;
+    i.memory.copy(new, old, kept)?;
+    i.memory.release(old, Kind::Heap)?;
+    pointer(new)
 }
 
 fn copy_string(i: &mut Interp<'_>, to: u64, from: u64, limit: Option<u64>) -> Result<u64, Trap> {

@@ -104,7 +104,8 @@ pub(super) static ROWS: &[KnownFn] = &[
         "characters",
         NOTHING,
         names!["isalnum" "isalpha" "isblank" "iscntrl" "isdigit" "isgraph" "islower" "isprint" "ispunct" "isspace"
-               "isupper" "isxdigit" "tolower" "toupper" "toascii" "abs" "labs" "llabs"],
+               "isupper" "isxdigit" "tolower" "toupper" "toascii" "abs" "labs" "llabs" "ffs" "ffsl" "ffsll" "div"
+               "ldiv" "lldiv"],
     ),
     inactive(
         "state of the C library",
@@ -139,18 +140,38 @@ pub(super) static ROWS: &[KnownFn] = &[
         writes_hidden(&[1]),
         names!["clock_gettime" "clock_getres" "nanosleep" "getrusage"],
     ),
-    inactive("calendar", PRINTS, names!["localtime" "gmtime" "ctime" "asctime"]),
+    inactive("calendar", PRINTS, names!["localtime" "gmtime" "ctime" "asctime" "tzset"]),
+    inactive("calendar, into memory", writes_hidden(&[1]), names!["localtime_r" "gmtime_r" "ctime_r" "asctime_r"]),
+    inactive("time by a base", writes_hidden(&[0]), names!["timespec_get" "timegm" "ftime"]),
     with_floats(inactive(
         "random numbers",
         writes_hidden(&[0]),
         names!["rand" "srand" "rand_r" "random" "srandom" "drand48" "erand48" "lrand48" "nrand48" "mrand48" "srand48"
-               "arc4random"],
+               "arc4random" "arc4random_uniform" "arc4random_buf" "getentropy" "getrandom" "initstate" "setstate"],
     )),
+    inactive(
+        "random numbers of the C++ library",
+        writes_hidden(&[0]),
+        names![starting "_ZNSt13random_device" "_ZNKSt13random_device"],
+    ),
     inactive(
         "process",
         PRINTS,
         names!["getenv" "secure_getenv" "setenv" "unsetenv" "system" "getpid" "getppid" "sysconf"
                "sched_yield" "getpagesize" "get_nprocs" "sched_getcpu" "gethostname" "raise" "malloc_usable_size"],
+    ),
+    inactive(
+        "process, into memory",
+        writes_hidden(&[0, 1]),
+        names!["getcwd" "uname" "sigemptyset" "sigfillset" "sigaddset" "sigdelset" "getrlimit" "stat" "fstat" "lstat"
+               "backtrace" "sem_init" "sem_post" "sem_wait" "sem_trywait" "sem_destroy"],
+    ),
+    inactive("signals sent", HIDDEN, names!["alarm" "kill"]),
+    inactive(
+        "locales and messages",
+        PRINTS,
+        names!["nl_langinfo" "newlocale" "uselocale" "freelocale" "duplocale" "gettext" "dgettext" "ngettext"
+               "strsignal" "bindtextdomain" "textdomain"],
     ),
     inactive(
         "end of the process",
@@ -208,6 +229,44 @@ pub(super) static ROWS: &[KnownFn] = &[
                "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE5flushEv"
                "_ZNSt3__124__put_character_sequence"],
     )),
+    with_floats(inactive(
+        "C++ output of strings and numbers",
+        writes_hidden(&[0]),
+        names![starting "_ZStlsIcSt11char_traitsIcE" "_ZNSo9_M_insertE" "_ZNSo5seekpE"
+               "_ZNSo5tellpE" "_ZNSo6sentry"],
+    )),
+    inactive(
+        "C++ strings",
+        writes_hidden(&[0]),
+        names![starting "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+               "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE" "_ZNSaIcE" "_ZNSt7__cxx119to_string"],
+    ),
+    inactive(
+        "C++ streams into strings and files",
+        writes_hidden(&[0]),
+        names![starting "_ZNSt7__cxx1118basic_stringstreamI" "_ZNSt7__cxx1119basic_ostringstreamI"
+               "_ZNKSt7__cxx1118basic_stringstreamI" "_ZNKSt7__cxx1119basic_ostringstreamI"
+               "_ZNSt7__cxx1115basic_stringbufI" "_ZNKSt7__cxx1115basic_stringbufI" "_ZNSt14basic_ofstreamI"
+               "_ZNSt13basic_filebufI" "_ZNSt15basic_streambufI" "_ZNSt6localeC" "_ZNSt6localeD" "_ZNSt6localeaS"
+               "_ZNKSt6locale" "_ZSt21ios_base_library_init"],
+    ),
+    // What they change, the size at which a table grows next, no derivative reads.
+    with_floats(inactive(
+        "sizes of C++ hash tables",
+        HIDDEN,
+        names!["_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm"
+               "_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm"],
+    )),
+    inactive("C++ hashes of bytes", READS, names!["_ZSt11_Hash_bytesPKvmm" "_ZSt15_Fnv_hash_bytesPKvmm"]),
+    inactive(
+        "C++ errors, made",
+        writes_hidden(&[0]),
+        names![starting "_ZNSt9exceptionC" "_ZNSt9exceptionD" "_ZNSt13runtime_errorC" "_ZNSt13runtime_errorD"
+               "_ZNSt11logic_errorC" "_ZNSt11logic_errorD" "_ZNSt12out_of_rangeC" "_ZNSt12out_of_rangeD"
+               "_ZNSt16invalid_argumentC" "_ZNSt16invalid_argumentD" "_ZNSt12domain_errorC" "_ZNSt12domain_errorD"
+               "_ZNSt11range_errorC" "_ZNSt11range_errorD" "_ZNSt14overflow_errorC" "_ZNSt14overflow_errorD"
+               "_ZNSt12length_errorC" "_ZNSt12length_errorD"],
+    ),
     inactive(
         "state of C++ streams",
         writes_hidden(&[0]),

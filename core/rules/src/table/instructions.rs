@@ -73,7 +73,7 @@ pub(super) static RULES: &[Rule] = &[
     },
     rule! {
         "fptrunc" in Instructions,
-        spelled: [Cast(CastOp::FPTrunc)],
+        spelled: [Cast(CastOp::FPTrunc), Intrinsic("fptrunc.round")],
         operands: [Float],
         outputs: [Return => [1.0]],
         formula: "1; the tangent is converted as the value is, the adjoint back to the operand's format",

@@ -3,6 +3,7 @@
 //! `README.md` of this crate holds the laws for authors of rows; `docs/rules.md` is generated from here.
 
 mod choices;
+mod complex;
 mod exponentials;
 mod hyperbolic;
 mod instructions;
@@ -19,6 +20,7 @@ use crate::rule::Rule;
 static TABLES: &[&[Rule]] = &[
     instructions::RULES,
     powers::RULES,
+    complex::RULES,
     exponentials::RULES,
     trigonometric::RULES,
     hyperbolic::RULES,

@@ -64,6 +64,7 @@ fn call(f: MathFn, a: &[f64], m: &Module) -> f64 {
         MathFn::Pow => libm::pow(a[0], a[1]),
         MathFn::Powi => a[0].powi(a[1] as i32),
         MathFn::Ldexp | MathFn::Scalbln => libm::ldexp(a[0], a[1] as i32),
+        MathFn::Atan2 => libm::atan2(a[0], a[1]),
         MathFn::Hypot => libm::hypot(a[0], a[1]),
         MathFn::Sinpi => sinpi(a[0]),
         MathFn::Cospi => cospi(a[0]),

@@ -8,6 +8,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod complex;
 mod digamma;
 mod eval;
 mod primal;

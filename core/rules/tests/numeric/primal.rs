@@ -99,6 +99,13 @@ pub fn primal(name: &str, a: &[f64]) -> Option<Vec<f64>> {
             let d = z * z + w * w;
             return Some(vec![(x * z + y * w) / d, (y * z - x * w) / d]);
         }
+        "cabs" => libm::hypot(x, y),
+        "carg" => libm::atan2(y, x),
+        "creal" => x,
+        "cimag" => y,
+        "x86 reciprocal" => 1.0 / x,
+        "x86 reciprocal root" => 1.0 / libm::sqrt(x),
+        _ if name.starts_with('c') => return crate::complex::primal(name, a),
         "fptosi" | "fptoui" | "lround" | "llround" | "lrint" | "llrint" | "ilogb" => return Some(vec![]),
         _ => return None,
     };

@@ -100,6 +100,8 @@ b:
 }
 
 define double @atomic(ptr %p, double %x) {
-  %old = atomicrmw fadd ptr %p, double %x seq_cst
-  ret double %old
+  %from = bitcast double %x to i64
+  %r = cmpxchg ptr %p, i64 0, i64 %from seq_cst seq_cst
+  %new = load double, ptr %p
+  ret double %new
 }

@@ -1,0 +1,251 @@
+//! Memory that moves, is made through a pointer, or is accessed atomically, in both sweeps.
+//!
+//! Reallocation moves the primal memory as the program does. The shadow of the old memory stays, since the reverse sweep
+//! adds to it what belongs to the time before; its release is put off. The shadow of the new memory is made, zero, with
+//! the shadow pointers of the old one copied. In the reverse sweep the adjoints of the common part go back. How large the
+//! old shadow is, the allocator says.
+//!
+//! Adjoints of atomic accesses are plain: a derivative is right if no two threads touch the same shadow at once.
+//!
+//! Not handled: reallocation and allocation through a pointer where memory may be constant; structures that cannot be
+//! told apart.
+
+use enzyme_analysis::Carry;
+use enzyme_ir::{BinOp, ByteType, InstId, IntPred, MemClass, RmwOp, ValueId};
+use enzyme_rules::{Expr, RmwFloat, Rule};
+
+use super::Reverse;
+use super::place_of;
+use crate::copies::{Bytes, classify_bytes};
+use crate::keys::Subject;
+use crate::lower::{Operands, product};
+use crate::refusal::Refusal;
+use crate::runtime::{RunWork, over_runs};
+
+impl Reverse<'_, '_> {
+    /// The product of the arguments that give a size, in the forward sweep.
+    fn forward_bytes(&mut self, args: &[ValueId], size: usize, count: Option<usize>) -> ValueId {
+        let mut bytes = match args.get(size) {
+            Some(n) => self.forward_value(*n),
+            None => self.e.b().i64(0),
+        };
+        bytes = self.e.to_i64(bytes);
+        if let Some(n) = count.and_then(|n| args.get(n)) {
+            let n = self.forward_value(*n);
+            let n = self.e.to_i64(n);
+            bytes = self.e.b().binary(BinOp::Mul, bytes, n);
+        }
+        bytes
+    }
+
+    /// Reallocation in the forward sweep; the call itself was copied.
+    pub fn forward_realloc(
+        &mut self,
+        i: InstId,
+        args: &[ValueId],
+        ptr: usize,
+        size: usize,
+        count: Option<usize>,
+    ) -> Result<(), Refusal> {
+        let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
+        let old = self.forward_shadow(args[ptr])?;
+        let bytes = self.forward_bytes(args, size, count);
+        let content = classify_bytes(&self.s, i, &[r, args[ptr]], None)?;
+        let alloc = crate::runtime::alloc(self.e.module);
+        let new = self.e.call_func(alloc, &[bytes]);
+        self.e.fill_zero(new, bytes);
+        let common = common_bytes(self, old, bytes);
+        match content {
+            Bytes::Floats(_) | Bytes::NoFloats(false) => {}
+            Bytes::NoFloats(true) => self.e.move_bytes(new, old, common),
+            Bytes::Runs(runs, period) => {
+                if runs.iter().any(|r| r.ty == ByteType::Pointer) {
+                    let f = over_runs(self.e.module, RunWork::Repeat, &runs, period);
+                    self.e.call_func(f, &[new, old, common]);
+                }
+            }
+        }
+        self.shadows.insert(r, new);
+        // Where it failed the old memory is still in use.
+        let result = self.forward_value(r);
+        let ty = self.e.ty(result);
+        let (null, zero) = (self.e.b().zero(ty), self.e.b().i64(0));
+        let is_null = self.e.b().icmp(IntPred::Eq, result, null);
+        let wanted = self.e.b().icmp(IntPred::Ne, bytes, zero);
+        let failed = self.e.b().binary(BinOp::And, is_null, wanted);
+        let gone = self.e.choose(failed, null, old);
+        self.defer_free(gone, "free");
+        Ok(())
+    }
+
+    /// Adjoint of a reallocation.
+    pub fn realloc_adjoint(
+        &mut self,
+        i: InstId,
+        args: &[ValueId],
+        ptr: usize,
+        size: usize,
+        count: Option<usize>,
+    ) -> Result<(), Refusal> {
+        let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
+        let content = classify_bytes(&self.s, i, &[r, args[ptr]], None)?;
+        if matches!(content, Bytes::NoFloats(_)) {
+            return Ok(());
+        }
+        let (new, old) = (self.shadow(r)?, self.shadow(args[ptr])?);
+        let mut bytes = self.primal(args[size])?;
+        bytes = self.e.to_i64(bytes);
+        if let Some(n) = count {
+            let n = self.primal(args[n])?;
+            let n = self.e.to_i64(n);
+            bytes = self.e.b().binary(BinOp::Mul, bytes, n);
+        }
+        let common = common_bytes(self, old, bytes);
+        let f = match content {
+            Bytes::NoFloats(_) => return Ok(()),
+            Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, kind),
+            Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, &runs, period),
+        };
+        self.e.call_func(f, &[new, old, common]);
+        Ok(())
+    }
+
+    /// Allocation whose result is stored through a pointer, in the forward sweep; the call itself was copied.
+    pub fn forward_alloc_into(
+        &mut self,
+        i: InstId,
+        args: &[ValueId],
+        place: usize,
+        size: usize,
+        count: Option<usize>,
+    ) -> Result<(), Refusal> {
+        let p = args[place];
+        if !self.s.has_shadow(p) {
+            return Ok(());
+        }
+        let at = self.forward_shadow(p)?;
+        let ptr = self.e.module.ctx.types.ptr();
+        if !holds_shadowed(&self.s, p) {
+            let primal = self.forward_value(p);
+            let made = self.e.b().load(ptr, primal, 0, MemClass::Primal);
+            self.e.b().store(made, at, 0, MemClass::Shadow);
+            return Ok(());
+        }
+        let mut copy = self.s.func.insts[i].clone();
+        copy.origin = None;
+        let mut values: Vec<ValueId> = copy.args.iter().map(|a| self.forward_value(*a)).collect();
+        values[place + 1] = at;
+        let status = self.e.copy(&copy, &values, MemClass::Unknown);
+        let bytes = self.forward_bytes(args, size, count);
+        clear_new(&mut self.e, status, at, bytes);
+        Ok(())
+    }
+
+    /// Adjoint of an atomic update of memory.
+    pub fn atomic_adjoint(&mut self, op: RmwOp, args: &[ValueId], result: Option<ValueId>) -> Result<(), Refusal> {
+        let (Some(p), Some(v)) = (args.first().copied(), args.get(1).copied()) else { return Ok(()) };
+        let Some(ty) = self.atomic_type(p, v, result) else { return Ok(()) };
+        let at = self.shadow_place(p, ty)?;
+        let after = self.e.b().load(ty, at, 1, MemClass::Shadow);
+        let taken = match result {
+            Some(r) => self.take_adjoint(r)?,
+            None => None,
+        };
+        let taken = match taken {
+            Some(t) => self.e.b().cast(enzyme_ir::CastOp::BitCast, t, ty),
+            None => self.e.neutral(ty),
+        };
+        let before = match (op, choice_of(op)) {
+            (RmwOp::FAdd, _) => {
+                self.add_adjoint(v, after)?;
+                self.e.sum(after, taken)
+            }
+            (RmwOp::FSub, _) => {
+                let less = self.e.b().fneg(after);
+                self.add_adjoint(v, less)?;
+                self.e.sum(after, taken)
+            }
+            (_, Some(rule)) => {
+                let old = match result {
+                    Some(r) => self.primal(r)?,
+                    None => self.e.b().poison(ty),
+                };
+                let new = self.primal(v)?;
+                let over = Operands { args: &[old, new], results: &[], ty };
+                let (to_old, to_new) = (partial(rule, 0), partial(rule, 1));
+                let kept = to_old.map_or(after, |x| product(&mut self.e, after, x, &over));
+                let amount = to_new.map_or(after, |x| product(&mut self.e, after, x, &over));
+                self.add_adjoint(v, amount)?;
+                self.e.sum(kept, taken)
+            }
+            (_, None) => {
+                self.add_adjoint(v, after)?;
+                taken
+            }
+        };
+        self.e.b().store(before, at, 1, MemClass::Shadow);
+        Ok(())
+    }
+
+    /// The type of the adjoint that an atomic update at `p` changes; `None` if it changes none.
+    fn atomic_type(&mut self, p: ValueId, v: ValueId, result: Option<ValueId>) -> Option<enzyme_ir::TypeId> {
+        if !self.s.has_shadow(p) {
+            return None;
+        }
+        let holder = [Some(v), result].into_iter().flatten().find(|x| self.s.unit.carry[*x] != Carry::None)?;
+        Some(self.adjoint_type(holder))
+    }
+
+    /// What the forward sweep checks at an atomic update: that active data goes where it has a shadow.
+    pub fn forward_atomic(&mut self, i: InstId, p: ValueId, v: ValueId) -> Result<(), Refusal> {
+        if self.s.is_mixed(p) && self.s.is_active(v) {
+            let (shadow, primal) = (self.forward_shadow(p)?, self.forward_value(p));
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
+        }
+        Ok(())
+    }
+}
+
+/// The rule of the choice between old and new content, for atomic minimum and maximum.
+pub fn choice_of(op: RmwOp) -> Option<&'static Rule> {
+    match enzyme_rules::rmw_float_op(op) {
+        Some(RmwFloat::Rule(name)) => enzyme_rules::rules().find(|r| r.name == name),
+        Some(RmwFloat::Binary(_)) | None => None,
+    }
+}
+
+/// Whether pointers in the memory behind `p` point to memory with a shadow.
+pub fn holds_shadowed(s: &Subject<'_>, p: ValueId) -> bool {
+    let Some(c) = s.unit.memory.class_of[p] else { return false };
+    s.unit.memory.classes[c].targets().any(|t| s.activity.is_shadowed(t))
+}
+
+/// Partial derivative of the only output of `rule`.
+pub fn partial(rule: &'static Rule, operand: usize) -> Option<&'static Expr> {
+    rule.partial(0, operand)
+}
+
+/// Whether an atomic update of active floats has a derivative.
+pub fn has_derivative(op: RmwOp) -> bool {
+    op == RmwOp::Xchg || enzyme_rules::rmw_float_op(op).is_some()
+}
+
+/// `bytes`, or the size of the allocation `old` if that is smaller.
+fn common_bytes(r: &mut Reverse<'_, '_>, old: ValueId, bytes: ValueId) -> ValueId {
+    crate::runtime::common_bytes(&mut r.e, old, bytes)
+}
+
+/// Clears memory whose address was stored at `at` by a call that returns 0 on success.
+pub fn clear_new(e: &mut crate::emit::Emit<'_>, status: Option<ValueId>, at: ValueId, bytes: ValueId) {
+    let ptr = e.module.ctx.types.ptr();
+    let mut bytes = bytes;
+    if let Some(status) = status {
+        let ty = e.ty(status);
+        let (good, none) = (e.b().zero(ty), e.b().i64(0));
+        let failed = e.b().icmp(IntPred::Ne, status, good);
+        bytes = e.choose(failed, none, bytes);
+    }
+    let made = e.b().load(ptr, at, 0, MemClass::Shadow);
+    e.fill_zero(made, bytes);
+}
