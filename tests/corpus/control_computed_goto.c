@@ -1,5 +1,5 @@
-// A stack machine that evaluates byte code by computed gotos (a GNU extension): labels as values in a constant table, and in
-// a table on the stack.
+// A stack machine that evaluates byte code by computed gotos (a GNU extension): labels as values in a constant table, and
+// in a table on the stack.
 #include "corpus.h"
 
 #ifdef __clang__
@@ -78,6 +78,29 @@ high:
     return s + 1.0;
 }
 
+// Called by its derivative only: its body, whose labels the table names, is needed all the same.
+static double alone(double x, const unsigned char *steps)
+{
+    static const void *const places[] = {&&square, &&sine, &&end};
+    goto *places[*steps++];
+square:
+    x *= x;
+    goto *places[*steps++];
+sine:
+    x = sin(x);
+    goto *places[*steps++];
+end:
+    return x;
+}
+
+static int extra(void)
+{
+    static const unsigned char steps[] = {0, 1, 0, 2};
+    double x = 0.7, expected = 2.0 * sin(x * x) * cos(x * x) * 2.0 * x;
+    double error = corpus_relative(__enzyme_autodiff((void *)alone, enzyme_out, x, enzyme_const, steps), expected, 1.0);
+    return corpus_check("control_computed_goto", "a function that is not called", CORPUS_HAS_AD ? error : 0.0, 1e-14);
+}
+
 static double all(const double *x)
 {
     double s = 0.0;
@@ -104,6 +127,7 @@ static const struct corpus_problem problem = {
     .value = all,
     .tangent = tangent,
     .gradient = gradient,
+    .extra = extra,
     .coordinates = CORPUS_ALL,
     .step = 0x1p-12, // small enough that every branch stays the same
 };

@@ -16,6 +16,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
@@ -169,8 +170,8 @@ BasicBlock *ownNormalDest(InvokeInst &call) {
 
 } // namespace
 
-// Addresses of labels in global tables are those of the original's blocks: all are compared as such, and the place in the
-// list of targets that the comparison gives is what is branched on.
+// Addresses of labels in global tables are those of the original's blocks: all are compared as such, and the place in
+// the list of targets that the comparison gives is what is branched on.
 void enz::lowerComputedGotos(Function &clone, Function &original, const ValueToValueMapTy &map) {
   SmallVector<IndirectBrInst *, 4> jumps;
   for (BasicBlock &block : clone)
@@ -190,6 +191,8 @@ void enz::lowerComputedGotos(Function &clone, Function &original, const ValueToV
     if (copy->hasAddressTaken())
       BlockAddress::get(&clone, copy)->replaceAllUsesWith(address);
   }
+  // What is never called may lose its body, and addresses of blocks that are gone are all the same.
+  appendToCompilerUsed(*original.getParent(), {&original});
   for (IndirectBrInst *jump : jumps) {
     IRBuilder<> builder(jump);
     Type *i32 = builder.getInt32Ty();
