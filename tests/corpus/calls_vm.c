@@ -6,9 +6,9 @@
 enum { DEPTH = 8, POOL = CORPUS_SIZE(12, 8), OPCODES = 9, N = POOL };
 
 struct machine {
-    double stack[DEPTH];
-    int top;
+    double *stack;
     const double *pool;
+    int top;
 };
 
 static void op_push(struct machine *m, int k)
@@ -76,17 +76,18 @@ static void (*const table[OPCODES])(struct machine *, int) = {
 enum { PUSH, ADD, MULTIPLY, DIVIDE, SWAP, DUPLICATE, SINE, DECAY };
 
 static const unsigned char code[][2] = {
-    {PUSH, 0}, {PUSH, 1}, {MULTIPLY, 0}, {PUSH, 2},  {ADD, 0},   {PUSH, 1},      {MULTIPLY, 0}, {PUSH, 3}, {ADD, 0},
+    {PUSH, 0}, {PUSH, 1}, {MULTIPLY, 0}, {PUSH, 2}, {ADD, 0}, {PUSH, 1}, {MULTIPLY, 0}, {PUSH, 3}, {ADD, 0},
     {DUPLICATE, 0}, {PUSH, 4}, {SWAP, 0}, {DIVIDE, 0}, {PUSH, 5}, {MULTIPLY, 0}, {SINE, 0}, {SWAP, 0}, {DECAY, 3},
     {MULTIPLY, 0}, {PUSH, 6}, {DUPLICATE, 0}, {MULTIPLY, 0}, {ADD, 0}, {PUSH, 7}, {SINE, 0}, {DIVIDE, 0},
 };
 
 static double run(const double *pool)
 {
-    struct machine m = {.pool = pool};
+    double stack[DEPTH] = {0.0};
+    struct machine m = {stack, pool, 0};
     for (size_t i = 0; i < CORPUS_COUNT(code); i++)
         table[code[i][0]](&m, code[i][1]);
-    return m.stack[0] * m.top;
+    return stack[0] * m.top;
 }
 
 static double point[N], shadow[N];

@@ -21,6 +21,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/CallPromotionUtils.h"
@@ -396,6 +397,16 @@ static Function *specialised(Function &callee, const SmallDenseMap<unsigned, Fun
   copy->setVisibility(GlobalValue::DefaultVisibility);
   copy->setDLLStorageClass(GlobalValue::DefaultStorageClass);
   copy->setComdat(nullptr);
+  // The copy of a recursive function calls that one, and would not be seen to be recursive.
+  copy->removeFnAttr(Attribute::OptimizeNone);
+  const auto recurs = [&callee](const Instruction &inst) {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    return call && call->getCalledFunction() == &callee;
+  };
+  if (any_of(instructions(callee), recurs))
+    copy->addFnAttr(Attribute::NoInline);
+  else if (callee.hasFnAttribute(Attribute::OptimizeNone))
+    copy->removeFnAttr(Attribute::NoInline);
   for (auto [index, function] : known)
     copy->getArg(index)->replaceAllUsesWith(function);
   return copy;

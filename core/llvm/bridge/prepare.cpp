@@ -123,10 +123,12 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
       break;
     bringIn();
   }
-  if (inlined && passesPointers(clone))
-    tidy(/*with_memory=*/false);
-  if (enz::specialiseCallees(host, clone))
-    bringIn();
+  for (int round = 0; round < kPointerRounds; ++round) {
+    if (inlined && passesPointers(clone))
+      tidy(/*with_memory=*/false);
+    if (!enz::specialiseCallees(host, clone) || !bringIn())
+      break;
+  }
   for (int round = 0; round < kPointerRounds && enz::promoteLikelyCalls(host, clone); ++round)
     if (!bringIn())
       break;
