@@ -1,6 +1,6 @@
 // std::function, lambdas and functors: a pipeline of captured steps, a function that makes functions, and Newton's method
-// that is given both the function and its derivative as std::function. What is captured by value, by reference, and a
-// pointer to a plain function.
+// that is given both the function and its derivative as lambdas. What is captured by value, by reference, and a pointer to
+// a plain function.
 #include <functional>
 
 #include "corpus.hpp"
@@ -21,14 +21,14 @@ struct Polynomial {
     }
 };
 
-static double root(const Function &f, const Function &slope, double t)
+template <typename F, typename G> static double root(F f, G slope, double t)
 {
     for (int i = 0; i < 6; i++)
         t -= f(t) / slope(t);
     return t;
 }
 
-static Function after(Function f, double scale)
+static Function after(double (*f)(double), double scale)
 {
     return [f, scale](double t) { return scale * f(t) + t; };
 }
@@ -54,7 +54,7 @@ static double pipeline(const double *x)
     Function plain = softplus;
     double value = shifted(polynomial(x[4])) + plain(x[5]);
     offset += x[2];
-    value += shifted(x[5]) * after(plain, x[1])(x[2]);
+    value += shifted(x[5]) * after(softplus, x[1])(x[2]);
     value += root([=](double t) { return t * t * t - x[5]; }, [](double t) { return 3.0 * t * t; }, 1.0);
     value += trapezium([&](double t) { return x[0] * exp(-x[1] * t * t) + offset; }, 0.0, x[3], 12);
     return value;

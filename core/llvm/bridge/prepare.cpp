@@ -32,7 +32,7 @@ using namespace llvm;
 namespace {
 
 // How often calls through pointers are looked for in what the last ones brought in.
-constexpr int kPointerRounds = 8;
+constexpr int kPointerRounds = 32;
 
 bool hasStackTraffic(const Function &function) {
   for (const Instruction &inst : function.getEntryBlock())
