@@ -156,13 +156,16 @@ bool fits(const CallBase &call, const Function &function) {
 // Functions of the module that a pointer may hold.
 class Targets {
 public:
-  Targets(EnzOpaqueHost &host, Function &clone)
+  Targets(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options)
       : layout_(host.module->getDataLayout()), library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
     for (GlobalVariable &global : host.module->globals())
       if (isVirtualTable(global))
         readTable(global);
     for (Function &function : *host.module) {
       if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function))
+        continue;
+      const ArrayRef<EnzStr> avoid(options.avoid, options.num_avoid);
+      if (any_of(avoid, [&function](EnzStr name) { return enz::text(name) == function.getName(); }))
         continue;
       const bool plain = isTaken(function);
       if ((plain || slots_.count(&function)) && !asksForDerivatives(function))
@@ -438,11 +441,11 @@ bool enz::specialiseCallees(EnzOpaqueHost &host, Function &function) {
   return changed;
 }
 
-bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function) {
+bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function, const EnzPrepare &options) {
   SmallVector<CallBase *, 8> calls = pointerCalls(function);
   if (calls.empty())
     return false;
-  const Targets targets(host, function);
+  const Targets targets(host, function, options);
   bool changed = false;
   for (CallBase *call : calls) {
     const Functions likely = targets.of(*call);

@@ -129,21 +129,18 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
     if (!enz::specialiseCallees(host, clone) || !bringIn())
       break;
   }
-  for (int round = 0; round < kPointerRounds && enz::promoteLikelyCalls(host, clone); ++round)
+  for (int round = 0; round < kPointerRounds && enz::promoteLikelyCalls(host, clone, options); ++round)
     if (!bringIn())
       break;
-  enz::promoteLikelyCalls(host, clone);
+  enz::promoteLikelyCalls(host, clone, options);
   return inlined;
 }
 
 void dropLifetimes(Function &function) {
   for (BasicBlock &block : function)
-    for (Instruction &inst : make_early_inc_range(block)) {
-      if (auto *call = dyn_cast<CallBase>(&inst))
-        call->removeFnAttr(enz::kGuess);
+    for (Instruction &inst : make_early_inc_range(block))
       if (inst.isLifetimeStartOrEnd())
         inst.eraseFromParent();
-    }
 }
 
 } // namespace

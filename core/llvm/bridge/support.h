@@ -120,7 +120,7 @@ bool promoteKnownCalls(llvm::Function &function, InlineHistory &history);
 bool specialiseCallees(EnzOpaqueHost &host, llvm::Function &function);
 
 // Branches off direct calls of all functions that the remaining pointers may be; returns whether there were any.
-bool promoteLikelyCalls(EnzOpaqueHost &host, llvm::Function &function);
+bool promoteLikelyCalls(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);
 
 // Replaces calls of library functions that call back by code of ours; returns whether there were any.
 bool replaceCallbacks(EnzOpaqueHost &host, llvm::Function &function);
