@@ -46,7 +46,7 @@ code! {
     E0201, "a function without a body or rule is called with active data",
         "compile its definition into the same module, or mark it inactive if no derivative flows through it";
     E0202, "a function pointer is called with active data",
-        "call the function directly";
+        "define the functions that it may be in the same module, or link with -flto, or call the function directly";
     E0203, "an operation on active data has no derivative here",
         "rewrite the operation, or keep active data out of it";
     E0204, "control flow that cannot be turned round",

@@ -131,7 +131,7 @@ pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
 pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
     fail(
         e,
-        &format!("{place}: enzyme: [E0202] active data enters a function that was not known when this was compiled\n"),
+        &format!("{place}: enzyme: [E0202] active data enters a function that was not known at compile time, or has no derivative\n"),
     );
 }
 

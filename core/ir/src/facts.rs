@@ -51,4 +51,6 @@ pub struct Facts {
     /// Calls through pointers of which direct calls of all functions that are known to fit were branched off: what
     /// they call is in another module.
     pub fallbacks: BTreeSet<InstId>,
+    /// The direct calls branched off there.
+    pub guesses: BTreeSet<InstId>,
 }

@@ -115,10 +115,13 @@ bool callsBack(const llvm::CallBase &call);
 bool hasPointerCalls(llvm::Function &function);
 
 // Makes calls direct whose pointers can be traced to functions; returns whether there were any.
-bool promoteKnownCalls(llvm::Function &function);
+bool promoteKnownCalls(llvm::Function &function, InlineHistory &history);
+
+// Calls copies of functions to which functions are passed, made for these; returns whether there were any.
+bool specialiseCallees(EnzOpaqueHost &host, llvm::Function &function);
 
 // Branches off direct calls of all functions that the remaining pointers may be; returns whether there were any.
-bool promoteLikelyCalls(EnzOpaqueHost &host, llvm::Function &function);
+bool promoteLikelyCalls(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);
 
 // Replaces calls of library functions that call back by code of ours; returns whether there were any.
 bool replaceCallbacks(EnzOpaqueHost &host, llvm::Function &function);
