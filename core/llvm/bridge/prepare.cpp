@@ -156,12 +156,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(second);
   if (stack || more)
     addLoopWork(second);
+  addShape(second);
   run(*host, *clone, std::move(second));
-  if (enz::splitPointerAccesses(*clone))
-    host->functions->invalidate(*clone, PreservedAnalyses::none());
-  FunctionPassManager shape;
-  addShape(shape);
-  run(*host, *clone, std::move(shape));
   dropLifetimes(*clone);
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);

@@ -89,9 +89,6 @@ bool normalise(llvm::Function &function);
 // Vectors of integers that are only copied become one wide integer each, which may hold floats.
 void widenCopies(llvm::Function &function);
 
-// A pointer read or written in one of two fields becomes two accesses, each of its field, with a branch.
-bool splitPointerAccesses(llvm::Function &function);
-
 // Whether a symbol is one of those of library.c.
 bool isLibraryFunction(llvm::StringRef name);
 
