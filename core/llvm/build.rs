@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 20] = [
     "plugin",
     "options",
     "host",
@@ -18,6 +18,8 @@ const SOURCES: [&str; 18] = [
     "vectors",
     "library",
     "inline",
+    "indirect",
+    "callbacks",
     "facts",
     "bytes",
     "declare",

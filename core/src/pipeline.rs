@@ -1,10 +1,14 @@
 //! One module, start to end: find markers, import, differentiate, export, replace, optimise.
+//!
+//! A refusal for what is not known in a callee (types of bytes, where a pointer leads) may vanish where the callee is seen
+//! together with its caller. Such callees are inlined, whatever their size, and the request is tried again, a few times;
+//! if that does not help, the first refusal is reported, and all is as if it had not been tried. Recursive functions stay.
 
 use std::collections::BTreeMap;
 
-use enzyme_analysis::Units;
 use enzyme_analysis::program::callees;
-use enzyme_diff::{Engine, Log, ParamActivity, Request};
+use enzyme_analysis::{Conflict, Units};
+use enzyme_diff::{Engine, Log, ParamActivity, RefusalKind, Refused, Request};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
@@ -12,6 +16,9 @@ use crate::codes;
 use crate::marker::{self, MARKERS, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
 use crate::wrapper;
+
+/// How often a refused request is tried again with more inlined.
+const RETRIES: usize = 4;
 
 /// What happened to a marker call.
 enum Outcome {
@@ -43,9 +50,9 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     let mut engine = Engine::new(log);
     let mut exported: Vec<FuncId> = Vec::new();
     let mut changed = false;
+    let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
     for (n, call) in calls.iter().enumerate() {
-        let already = engine.written.len();
-        match differentiate(session, options, phase, &mut engine, call, n, already) {
+        match try_harder(session, options, phase, &mut engine, &mut prepare, call, n) {
             Ok((Outcome::Replaced, functions)) => {
                 exported.extend(functions);
                 changed = true;
@@ -81,8 +88,7 @@ fn external_writes(name: &str) -> ExternalWrites {
 }
 
 /// Imports `f` and all functions with bodies that it calls, prepared.
-fn import(session: &mut Session, options: &Options, f: FuncId) -> Result<Vec<FuncId>, Vec<Report>> {
-    let prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
+fn import(session: &mut Session, prepare: &PrepareOptions, f: FuncId) -> Result<Vec<FuncId>, Vec<Report>> {
     let mut done = Vec::new();
     let mut work = vec![f];
     while let Some(g) = work.pop() {
@@ -91,7 +97,7 @@ fn import(session: &mut Session, options: &Options, f: FuncId) -> Result<Vec<Fun
         }
         done.push(g);
         session
-            .define_body(g, &prepare)
+            .define_body(g, prepare)
             .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0203)).collect::<Vec<_>>())?;
         let func = &session.ir.funcs[g];
         let mut called: Vec<FuncId> = Vec::new();
@@ -118,11 +124,90 @@ fn is_closed(session: &Session, functions: &[FuncId]) -> bool {
         let func = &session.ir.funcs[*f];
         func.placed().all(|(_, i)| match func.insts[i].op {
             Op::Call(_) | Op::Invoke { .. } => {
-                !matches!(enzyme_analysis::resolve(&session.ir, func, i), enzyme_analysis::Callee::Unknown(Some(_)))
+                let unknown =
+                    matches!(enzyme_analysis::resolve(&session.ir, func, i), enzyme_analysis::Callee::Unknown(Some(_)));
+                !unknown && !session.facts(*f).fallbacks.contains(&i)
             }
             _ => true,
         })
     })
+}
+
+/// Why a marker call is refused, and the functions whose inlining might help.
+struct Failure {
+    reports: Vec<Report>,
+    curable: Vec<String>,
+}
+
+impl From<Vec<Report>> for Failure {
+    fn from(reports: Vec<Report>) -> Failure {
+        Failure { reports, curable: Vec::new() }
+    }
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Failure {
+        vec![report].into()
+    }
+}
+
+/// The function of a refusal, if what is missing there may be known in its callers.
+fn curable(session: &Session, root: FuncId, refused: &Refused) -> Option<String> {
+    let called_back = |i| {
+        let target = session.ir.direct_callee(&session.ir.funcs[refused.func], i);
+        target.is_some_and(|f| ["qsort", "qsort_r", "bsearch"].contains(&session.ir.funcs[f].name.as_str()))
+    };
+    let helps = match &refused.refusal.kind {
+        RefusalKind::UnknownType(_) | RefusalKind::NoShadow(_) => true,
+        RefusalKind::Conflict(Conflict::IndirectCall(_)) => true,
+        RefusalKind::Conflict(Conflict::UnknownCall(i)) => called_back(*i),
+        RefusalKind::Conflict(_)
+        | RefusalKind::Control(_)
+        | RefusalKind::Shape(_)
+        | RefusalKind::Operation(_)
+        | RefusalKind::Internal(_) => false,
+    };
+    (helps && refused.func != root).then(|| session.ir.funcs[refused.func].name.clone())
+}
+
+/// As [`differentiate`], again with more inlined where that may help.
+fn try_harder(
+    session: &mut Session,
+    options: &Options,
+    phase: Phase,
+    engine: &mut Engine,
+    prepare: &mut PrepareOptions,
+    call: &MarkerCall,
+    number: usize,
+) -> Result<(Outcome, Vec<FuncId>), Vec<Report>> {
+    let before = prepare.force.len();
+    let mut first: Option<Vec<Report>> = None;
+    for attempt in 0..=RETRIES {
+        let Failure { reports, curable } = match differentiate(session, options, phase, engine, prepare, call, number) {
+            Ok(done) => return Ok(done),
+            Err(failure) => failure,
+        };
+        first.get_or_insert(reports);
+        let known = prepare.force.len();
+        if attempt < RETRIES {
+            for name in curable {
+                if !prepare.force.contains(&name) {
+                    prepare.force.push(name);
+                }
+            }
+        }
+        if prepare.force.len() == known {
+            break;
+        }
+        session.forget_bodies();
+        engine.forget();
+    }
+    if prepare.force.len() > before {
+        prepare.force.truncate(before);
+        session.forget_bodies();
+        engine.forget();
+    }
+    Err(first.unwrap_or_default())
 }
 
 fn differentiate(
@@ -130,21 +215,22 @@ fn differentiate(
     options: &Options,
     phase: Phase,
     engine: &mut Engine,
+    prepare: &PrepareOptions,
     call: &MarkerCall,
     number: usize,
-    already: usize,
-) -> Result<(Outcome, Vec<FuncId>), Vec<Report>> {
-    let mode = marker::mode_of(&call.callee).map_err(|r| vec![r])?;
-    let func = marker::function_of(call).map_err(|r| vec![r])?;
-    let marker = marker::parse(&session.ir, call, mode, func).map_err(|r| vec![r])?;
+) -> Result<(Outcome, Vec<FuncId>), Failure> {
+    let already = engine.written.len();
+    let mode = marker::mode_of(&call.callee)?;
+    let func = marker::function_of(call)?;
+    let marker = marker::parse(&session.ir, call, mode, func)?;
     if session.ir.funcs[func].is_declaration() && !session.has_body(func) {
         if phase.may_defer() {
             return Ok((Outcome::Deferred, Vec::new()));
         }
         let name = session.ir.funcs[func].name.clone();
-        return Err(vec![Report::new(codes::E0104, format!("'{name}' has no body here"))]);
+        return Err(Report::new(codes::E0104, format!("'{name}' has no body here")).into());
     }
-    let reached = import(session, options, func)?;
+    let reached = import(session, prepare, func)?;
     if phase.may_defer() && !is_closed(session, &reached) {
         return Ok((Outcome::Deferred, Vec::new()));
     }
@@ -163,11 +249,14 @@ fn differentiate(
         Ok(d) => d,
         Err(refused) => {
             let units = Units::analyze(&session.ir, &facts, &[func]);
-            return Err(refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect());
+            let reports = refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect();
+            return Err(Failure {
+                reports,
+                curable: refused.iter().filter_map(|r| curable(session, func, r)).collect(),
+            });
         }
     };
-    let wrapper =
-        wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number).map_err(|r| vec![r])?;
+    let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number)?;
     let mut functions: Vec<FuncId> = engine.written[already..].to_vec();
     let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());
     functions.extend(helpers.map(|h| h.0).filter(|h| session.print_llvm(*h).is_none()));
@@ -175,6 +264,6 @@ fn differentiate(
     session
         .export(&functions)
         .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>())?;
-    session.replace_marker(call, wrapper).map_err(|p| vec![from_problem(&p, codes::E0901)])?;
+    session.replace_marker(call, wrapper).map_err(|p| from_problem(&p, codes::E0901))?;
     Ok((Outcome::Replaced, functions))
 }

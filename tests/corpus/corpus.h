@@ -13,6 +13,8 @@
 // and prints one line for each, then `RESULT name value=... gradnorm=... fd_err=... dot_err=...`. With `--bench` it also
 // prints `TIME name primal_ns=... gradient_ns=... ratio=...`.
 //
+// In C++ the markers have C++ linkage, as users declare them; corpus.hpp adds them as templates.
+//
 // Switches: -DCORPUS_SMALL  reduced sizes and no benchmark code, for slow engines;
 //           -DCORPUS_NO_AD  no derivative is taken: values and finite differences only, so that a program compiles and
 //                           runs without the plugin.
@@ -31,6 +33,11 @@
 #endif
 
 #define CORPUS_UNUSED __attribute__((unused))
+
+// A problem names the fields it needs.
+#ifdef __cplusplus
+#pragma clang diagnostic ignored "-Wmissing-designated-field-initializers"
+#endif
 
 // ---------------------------------------------------------------------------------------------------------- markers
 
@@ -179,7 +186,7 @@ CORPUS_UNUSED static double corpus_relative(double a, double b, double scale)
 // Like malloc, but never null.
 CORPUS_UNUSED static double *corpus_vector(size_t count)
 {
-    double *values = calloc(count ? count : 1, sizeof(double));
+    double *values = (double *)calloc(count ? count : 1, sizeof(double));
     if (!values) {
         printf("out of memory\n");
         exit(2);

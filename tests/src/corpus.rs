@@ -2,14 +2,15 @@
 //!
 //! A program prints `RESULT name value=... gradnorm=... fd_err=... dot_err=...` for each problem, and with `--bench`
 //! `TIME name primal_ns=... gradient_ns=... ratio=...`. One whose source has a line `// corpus: stdout TEXT` prints exactly that
-//! line and nothing else.
+//! line and nothing else. A line `// corpus: levels O0 O2` has it compiled at these levels only: for C++ whose headers alone take
+//! clang many seconds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use crate::process::{self, Finished};
-use crate::toolchain::{Compilation, Level, root};
+use crate::toolchain::{self, Compilation, Level, root};
 use crate::{Error, Result};
 
 /// A program that runs longer hangs: each takes well under a second, and some seconds with `--bench`.
@@ -17,6 +18,9 @@ pub const RUN_LIMIT: Duration = Duration::from_secs(120);
 
 /// The marker of exact output.
 const EXACT: &str = "// corpus: stdout ";
+
+/// The marker of a choice of levels.
+const LEVELS: &str = "// corpus: levels ";
 
 /// A program.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub struct Program {
     pub source: PathBuf,
     /// What it prints, if that is stated.
     pub exact: Option<String>,
+    /// The levels it is compiled at.
+    pub levels: Vec<Level>,
 }
 
 /// One `RESULT` line.
@@ -70,16 +76,29 @@ pub fn programs() -> Result<Vec<Program>> {
 /// The programs of a folder, by name.
 pub fn programs_in(folder: &Path) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
-    for source in files(folder, &["c"])? {
+    for source in files(folder, &["c", "cpp"])? {
         let text = std::fs::read_to_string(&source).map_err(Error::io(format!("reading {}", source.display())))?;
         let exact = text.lines().find_map(|line| line.strip_prefix(EXACT)).map(|line| format!("{line}\n"));
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        programs.push(Program { name, source, exact });
+        let levels = match text.lines().find_map(|line| line.strip_prefix(LEVELS)) {
+            Some(line) => levels(line).map_err(|error| Error::Failed(format!("{}: {error}", source.display())))?,
+            None => Level::ALL.to_vec(),
+        };
+        programs.push(Program { name, source, exact, levels });
     }
     if programs.is_empty() {
         return Err(Error::Failed(format!("no programs in {}", folder.display())));
     }
     Ok(programs)
+}
+
+/// The levels that a line names.
+fn levels(line: &str) -> Result<Vec<Level>> {
+    let level = |word: &str| {
+        let known = Level::ALL.into_iter().find(|level| level.name() == word);
+        known.ok_or_else(|| Error::Failed(format!("no level: {word:?}")))
+    };
+    line.split_whitespace().map(level).collect()
 }
 
 /// The files of a folder with one of these endings, by name.
@@ -97,6 +116,11 @@ pub fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
 }
 
 impl Program {
+    /// Whether it is C++, whose standard library the interpreter does not have.
+    pub fn is_cpp(&self) -> bool {
+        toolchain::is_cpp(&self.source)
+    }
+
     /// Compiles it with the plugin.
     pub fn compile(&self, output: &Path, level: Level) -> Result<Compilation> {
         Compilation::new(&self.source, output, level).with_plugin()
@@ -229,6 +253,13 @@ mod tests {
         let programs = programs().unwrap();
         let square = programs.iter().find(|program| program.name == "square").unwrap();
         assert_eq!(square.exact.as_deref(), Some("square'(3.140000) = 6.280000\n"));
-        assert!(programs.iter().any(|program| program.name == "gmm" && program.exact.is_none()));
+        let gmm = programs.iter().find(|program| program.name == "gmm").unwrap();
+        assert!(gmm.exact.is_none() && !gmm.is_cpp() && gmm.levels == Level::ALL);
+    }
+
+    #[test]
+    fn levels_are_read() {
+        assert_eq!(levels("O0 Og").unwrap(), [Level::O0, Level::Og]);
+        assert!(levels("O4").is_err());
     }
 }

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod corpus;
+pub mod fuzz;
 pub mod process;
 pub mod table;
 pub mod toolchain;

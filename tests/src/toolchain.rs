@@ -16,6 +16,9 @@ use crate::{Error, Result};
 /// A compilation that takes longer hangs.
 const COMPILE_LIMIT: Duration = Duration::from_secs(240);
 
+/// Options of C++ sources: its version, and where Debian has Eigen.
+const CPP_FLAGS: [&str; 3] = ["-std=c++20", "-isystem", "/usr/include/eigen3"];
+
 /// An optimisation level of clang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -27,19 +30,27 @@ pub enum Level {
     O2,
     /// `-O3`.
     O3,
+    /// `-Og -g`: for debuggers.
+    Og,
 }
 
 impl Level {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::O0, Self::O1, Self::O2, Self::O3];
+    pub const ALL: [Self; 5] = [Self::O0, Self::O1, Self::O2, Self::O3, Self::Og];
 
-    /// The option.
-    pub fn flag(self) -> &'static str {
+    /// Its name, which is that of the test cases.
+    pub fn name(self) -> &'static str {
+        self.flags()[0].trim_start_matches('-')
+    }
+
+    /// The options.
+    pub fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::O0 => "-O0",
-            Self::O1 => "-O1",
-            Self::O2 => "-O2",
-            Self::O3 => "-O3",
+            Self::O0 => &["-O0"],
+            Self::O1 => &["-O1"],
+            Self::O2 => &["-O2"],
+            Self::O3 => &["-O3"],
+            Self::Og => &["-Og", "-g"],
         }
     }
 }
@@ -92,6 +103,11 @@ pub fn scratch() -> Result<tempfile::TempDir> {
     tempfile::Builder::new().prefix("enzyme-tests-").tempdir().map_err(Error::io("making a temporary folder"))
 }
 
+/// Whether a file is C++ by its name.
+pub fn is_cpp(source: &Path) -> bool {
+    source.extension().is_some_and(|ending| ending == "cpp")
+}
+
 /// One call of clang.
 #[derive(Clone, Debug)]
 pub struct Compilation {
@@ -102,10 +118,14 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// Compiles and links `source` into the program `output`.
+    /// Compiles and links `source` into the program `output`; a source `.cpp` is C++20.
     pub fn new(source: impl Into<PathBuf>, output: impl Into<PathBuf>, level: Level) -> Self {
         let (source, output) = (source.into(), output.into());
-        Self { source, output, flags: vec![level.flag().into()], libraries: vec!["-lm".into()] }
+        let mut flags: Vec<OsString> = level.flags().iter().map(Into::into).collect();
+        if is_cpp(&source) {
+            flags.extend(CPP_FLAGS.map(Into::into));
+        }
+        Self { source, output, flags, libraries: vec!["-lm".into()] }
     }
 
     /// With the plugin.
@@ -134,7 +154,8 @@ impl Compilation {
 
     /// The command.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(llvm_program("clang"));
+        let clang = if is_cpp(&self.source) { "clang++" } else { "clang" };
+        let mut command = Command::new(llvm_program(clang));
         command.args(&self.flags).arg(&self.source).arg("-o").arg(&self.output).args(&self.libraries);
         command
     }

@@ -1,9 +1,11 @@
 //! The corpus, one test case for each program and engine:
 //!
-//! - `gmm::O0` to `gmm::O3`: compiled by clang with the plugin at that level and run; the program checks its own gradients;
+//! - `gmm::O0` to `gmm::O3` and `gmm::Og` (with `-g`): compiled by clang with the plugin at that level and run; the program checks
+//!   its own gradients;
 //! - `gmm::leaks`: the same at -O1 under AddressSanitizer, which sees what a derivative forgets to free;
-//! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. The
-//!   tolerance of 1e-9 covers the last places of two implementations of the math functions, carried through the program;
+//! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. C only: the
+//!   interpreter has no C++ library. The tolerance of 1e-9 covers the last places of two implementations of the math functions,
+//!   carried through the program;
 //! - `selftest::...`: programs with handwritten derivatives, right and wrong, which show that the checks can fail.
 //!
 //! Filters and options are those of libtest: `cargo test -p enzyme-tests --test corpus -- gmm::`.
@@ -38,14 +40,14 @@ fn main() -> ExitCode {
 fn trials() -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for program in corpus::programs()? {
-        for level in Level::ALL {
-            let name = format!("{}::{}", program.name, level.flag().trim_start_matches('-'));
+        for &level in &program.levels {
+            let name = format!("{}::{}", program.name, level.name());
             trials.push(trial(name, &program, move |program| native(program, level, &[])));
         }
         trials.push(trial(format!("{}::leaks", program.name), &program, |program| {
             native(program, Level::O1, &["-fsanitize=address", "-g"])
         }));
-        if !is_native(&program)? {
+        if !program.is_cpp() && !is_native(&program)? {
             trials.push(trial(format!("{}::interpreter", program.name), &program, interpreted));
         }
     }

@@ -59,7 +59,7 @@ fn trials() -> Result<Vec<Trial>> {
         };
         for &mode in modes {
             let name = match mode {
-                Some(level) => format!("{name}::{}", level.flag().trim_start_matches('-')),
+                Some(level) => format!("{name}::{}", level.name()),
                 None => format!("{name}::opt"),
             };
             let (path, case) = (path.clone(), case.clone());

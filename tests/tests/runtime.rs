@@ -28,7 +28,7 @@ fn trials() -> Result<Vec<Trial>> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for level in [Level::O0, Level::O1, Level::O2, Level::O3] {
             let path = path.clone();
-            let name = format!("{name}::{}", level.flag().trim_start_matches('-'));
+            let name = format!("{name}::{}", level.name());
             trials.push(Trial::test(name, move || aborts(&path, level).map_err(Failed::from)));
         }
     }

@@ -9,6 +9,7 @@ pub mod artefacts;
 pub mod ci;
 pub mod command;
 pub mod format;
+pub mod fuzz;
 pub mod generate;
 pub mod llvm;
 pub mod programs;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use xtask::project::Project;
-use xtask::{artefacts, ci, command, format, generate, programs, tidy};
+use xtask::{artefacts, ci, command, format, fuzz, generate, programs, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Builds and checks the project", disable_version_flag = true)]
@@ -44,6 +44,21 @@ enum Command {
         #[arg(long)]
         write: bool,
         /// Arguments of the program; `--help` lists them
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Build, then hunt with random programs and broken IR
+    Fuzz {
+        /// Programs
+        #[arg(long, default_value_t = 1_000_000)]
+        programs: u32,
+        /// Broken modules
+        #[arg(long, default_value_t = 5000)]
+        mutants: u32,
+        /// Seed of both
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Further arguments of the program; `--help` lists them
         #[arg(last = true)]
         arguments: Vec<String>,
     },
@@ -92,6 +107,9 @@ fn dispatch(command: Command) -> Result<bool> {
         Command::Ci { only, fail_fast, list: false } => ci::run(&project, &only, fail_fast),
         Command::Demo { arguments } => programs::demo(&project, &arguments),
         Command::Bench { write, arguments } => programs::bench(&project, &arguments, write),
+        Command::Fuzz { programs, mutants, seed, arguments } => {
+            fuzz::hunt(&project, &fuzz::Hunt { programs, mutants, seed }, &arguments)
+        }
         Command::Pure => ci::run(&project, &["pure".to_owned()], true),
         Command::Tidy => tidy::report(&project),
         Command::Generate { check: true } => generate::check(&project),

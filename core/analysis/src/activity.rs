@@ -122,6 +122,8 @@ pub struct Activity {
     pub calls: BTreeMap<InstId, Context>,
     /// The same calls as functions and contexts.
     pub callees: BTreeSet<(FuncId, Context)>,
+    /// Calls of which only the run can tell what they call: if they are reached, there is no derivative.
+    pub aborts: BTreeSet<InstId>,
     /// What can't be differentiated.
     pub conflicts: Vec<Conflict>,
 }
@@ -195,6 +197,7 @@ struct Pass<'a> {
     dropped: BTreeMap<ClassId, InstId>,
     ret: bool,
     asked: BTreeSet<(FuncId, Context)>,
+    aborts: BTreeSet<InstId>,
     conflicts: Vec<Conflict>,
     changed: bool,
 }
@@ -212,6 +215,7 @@ impl<'a> Pass<'a> {
             dropped: BTreeMap::new(),
             ret: false,
             asked: BTreeSet::new(),
+            aborts: BTreeSet::new(),
             conflicts: Vec::new(),
             changed: true,
         }
@@ -579,6 +583,7 @@ impl<'a> Pass<'a> {
         }
         self.check(&out, &useful);
         out.conflicts = std::mem::take(&mut self.conflicts);
+        out.aborts = std::mem::take(&mut self.aborts);
         out
     }
 
@@ -627,7 +632,11 @@ impl<'a> Pass<'a> {
                                 || self.varied[*a].is_some() && inst.result.is_some_and(|r| self.carry(r).may())
                                 || self.class(*a).is_some_and(|c| out.is_shadowed(c))
                         });
-                        if active {
+                        let fallback = self.program.unit(self.f).is_some_and(|u| u.facts.fallbacks.contains(&i));
+                        let gives = inst.result.and_then(|r| self.class(r)).is_some_and(|c| out.is_shadowed(c));
+                        if fallback && (active || gives) {
+                            self.aborts.insert(i);
+                        } else if active {
                             let pointer = func.callee(i).is_some_and(|v| func.as_const(v).is_none());
                             self.conflicts.push(match callee {
                                 Some(_) => Conflict::UnknownCall(i),

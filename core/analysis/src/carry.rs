@@ -53,7 +53,18 @@ pub fn analyze(
     callees: &BTreeMap<FuncId, Unit>,
 ) -> SecondaryMap<ValueId, Carry> {
     let outer = outer_classes(memory);
-    let mut pass = Pass { module, func, facts, memory, uses, outer, callees, out: SecondaryMap::new() };
+    let mut pass = Pass {
+        module,
+        func,
+        facts,
+        memory,
+        uses,
+        outer,
+        callees,
+        out: SecondaryMap::new(),
+        doubtful: Vec::new(),
+        integers: Vec::new(),
+    };
     for v in func.values.keys() {
         if module.ctx.types.contains_float(func.ty(v)) {
             pass.out[v] = Carry::Native;
@@ -62,7 +73,9 @@ pub fn analyze(
     for (_, i) in func.placed() {
         pass.seed(i);
     }
+    pass.settle();
     pass.want_bits();
+    pass.bits_through_memory();
     pass.out
 }
 
@@ -75,6 +88,10 @@ struct Pass<'a> {
     outer: BTreeSet<ClassId>,
     callees: &'a BTreeMap<FuncId, Unit>,
     out: SecondaryMap<ValueId, Carry>,
+    /// Values copied from or to places of which nothing certain is known.
+    doubtful: Vec<ValueId>,
+    /// Values copied from or to places that hold integers.
+    integers: Vec<ValueId>,
 }
 
 impl Pass<'_> {
@@ -99,33 +116,10 @@ impl Pass<'_> {
 
     /// Gives `v` and all that it is merged with the carry `c`.
     fn spread(&mut self, v: ValueId, c: Carry) {
-        let mut work = vec![v];
-        let mut seen = BTreeSet::new();
-        while let Some(v) = work.pop() {
-            if !seen.insert(v) || self.func.as_const(v).is_some() || self.int_bits(self.func.ty(v)).is_none() {
-                continue;
-            }
+        for v in self.merged_with(v) {
             match (self.out[v], c) {
-                (Carry::None | Carry::Unknown, _) => self.out[v] = c,
-                (Carry::Bits(..), Carry::Bits(..) | Carry::None | Carry::Unknown | Carry::Native) => continue,
-                (_, Carry::Mixed) => self.out[v] = c,
-                (Carry::Native | Carry::Mixed, _) => continue,
-            }
-            if let Some(i) = self.func.def_inst(v) {
-                let inst = &self.func.insts[i];
-                match inst.op {
-                    Op::Phi(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
-                    Op::Select => work.extend(inst.args.iter().skip(1).copied()),
-                    _ => {}
-                }
-            }
-            for i in self.uses.of(v) {
-                let inst = &self.func.insts[*i];
-                match inst.op {
-                    Op::Phi(_) | Op::Freeze => work.extend(inst.result),
-                    Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),
-                    _ => {}
-                }
+                (Carry::None | Carry::Unknown, _) | (Carry::Bits(..), Carry::Mixed) => self.out[v] = c,
+                (Carry::Bits(..) | Carry::Native | Carry::Mixed, _) => {}
             }
         }
     }
@@ -175,8 +169,8 @@ impl Pass<'_> {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
-        let stated = self.facts.access_types.get(&i).map(Vec::as_slice);
         // One place may have several uses: what metadata says of this very one counts.
+        let stated = self.facts.access_types.get(&i).map(Vec::as_slice);
         match stated {
             Some([ByteRun { ty: ByteType::Pointer, .. }, ..]) => return,
             Some([ByteRun { ty: ByteType::Float(kind), size, .. }]) if size * 8 == u64::from(bits) => {
@@ -185,18 +179,104 @@ impl Pass<'_> {
             _ => {}
         }
         let bytes = self.memory.bytes_at(p, Some(u64::from(bits / 8)));
-        if bytes.clash {
-            if !matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }])) {
-                self.spread(v, Carry::Unknown);
-            }
+        let integer = bytes.runs.iter().all(|r| r.ty == ByteType::Integer) && !bytes.runs.is_empty();
+        if bytes.clash && matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }])) {
+            self.integers.push(v);
+        } else if bytes.clash {
+            self.doubtful.push(v);
         } else if let Some(kind) = bytes.uniform() {
             self.spread(v, Carry::Bits(kind, bits / kind.bits()));
         } else if bytes.has_floats() {
-            self.spread(v, Carry::Unknown);
+            self.doubtful.push(v);
+        } else if integer && bits > 8 {
+            self.integers.push(v);
         } else if bytes.runs.is_empty() && self.outer.contains(&class) {
             // Nobody here says what the caller keeps in its memory.
-            self.spread(v, Carry::Unknown);
+            self.doubtful.push(v);
         }
+    }
+
+    /// What is copied between a doubtful place and a certain one is what the certain one holds.
+    fn settle(&mut self) {
+        let integers: BTreeSet<ValueId> =
+            std::mem::take(&mut self.integers).into_iter().flat_map(|v| self.merged_with(v)).collect();
+        for v in std::mem::take(&mut self.doubtful) {
+            if !integers.contains(&v) {
+                self.spread(v, Carry::Unknown);
+            }
+        }
+    }
+
+    /// `v` and all integers that it is merged with.
+    fn merged_with(&self, v: ValueId) -> BTreeSet<ValueId> {
+        let mut work = vec![v];
+        let mut seen = BTreeSet::new();
+        while let Some(v) = work.pop() {
+            if self.func.as_const(v).is_some() || self.int_bits(self.func.ty(v)).is_none() || !seen.insert(v) {
+                continue;
+            }
+            if let Some(i) = self.func.def_inst(v) {
+                let inst = &self.func.insts[i];
+                match inst.op {
+                    Op::Phi(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
+                    Op::Select => work.extend(inst.args.iter().skip(1).copied()),
+                    _ => {}
+                }
+            }
+            for i in self.uses.of(v) {
+                let inst = &self.func.insts[*i];
+                match inst.op {
+                    Op::Phi(_) | Op::Freeze => work.extend(inst.result),
+                    Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),
+                    _ => {}
+                }
+            }
+        }
+        seen
+    }
+
+    /// Integers computed from the bits of floats in memory, and stored where floats are read: tricks with the
+    /// representation, through unions and the like.
+    fn bits_through_memory(&mut self) {
+        let mut tainted: BTreeSet<ValueId> = BTreeSet::new();
+        loop {
+            let before = tainted.len();
+            for (_, i) in self.func.placed() {
+                let inst = &self.func.insts[i];
+                let Some(r) = inst.result.filter(|r| self.int_bits(self.func.ty(*r)).is_some()) else { continue };
+                let from = match (&inst.op, inst.args.as_slice()) {
+                    (Op::Load(_), [p]) => self.out[r] == Carry::None && self.reads_float(r, *p),
+                    (Op::Binary(_) | Op::Phi(_) | Op::Freeze | Op::Cast(CastOp::Trunc | CastOp::ZExt), args) => {
+                        args.iter().any(|a| tainted.contains(a))
+                    }
+                    (Op::Select, [_, a, b]) => tainted.contains(a) || tainted.contains(b),
+                    _ => false,
+                };
+                if from {
+                    tainted.insert(r);
+                }
+            }
+            if tainted.len() == before {
+                break;
+            }
+        }
+        for (_, i) in self.func.placed() {
+            let inst = &self.func.insts[i];
+            let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice()) else { continue };
+            if tainted.contains(v) && self.out[*v] == Carry::None && self.reads_float(*v, *p) {
+                for t in &tainted {
+                    self.out[*t] = Carry::Mixed;
+                }
+                return;
+            }
+        }
+    }
+
+    /// Whether the integer `v` at `p` lies on the bytes of floats, and is computed with.
+    fn reads_float(&self, v: ValueId, p: ValueId) -> bool {
+        let Some(bits) = self.int_bits(self.func.ty(v)).filter(|b| *b >= 16) else { return false };
+        !self.uses.is_copied_only(self.func, v)
+            && self.memory.floats_under(p, u64::from(bits / 8)).is_some_and(|f| !f.is_empty())
     }
 
     /// Integers whose bits move, other than by plain copies, into a float.

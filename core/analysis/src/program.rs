@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{Facts, Func, FuncId, Module, Op, ValueId};
+use enzyme_ir::{CastOp, Facts, Func, FuncId, InstId, Module, Op, TypeId, ValueId};
 use petgraph::graphmap::DiGraphMap;
 
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
-use crate::memory::{self, ClassId, FuncMemory, Object};
+use crate::memory::{self, ClassId, FuncMemory, Object, Span};
 use crate::uses::Uses;
 
 /// What is known of one function.
@@ -27,6 +27,11 @@ pub struct Unit {
     pub carry: SecondaryMap<ValueId, Carry>,
     /// Values that are addresses for all that matters: pointers, and integers whose class is somebody's memory.
     pub addresses: SecondaryMap<ValueId, bool>,
+    /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
+    /// rather of its first life, does not hold.
+    pub retyped: BTreeSet<InstId>,
+    /// Pointers through which only code is found: no shadow pointer is wanted beside them.
+    pub dispatch: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
     pub outer_classes: BTreeSet<ClassId>,
 }
@@ -77,7 +82,10 @@ impl Units {
                 addresses[v] =
                     pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
-            units.insert(f, Unit { facts, uses, memory, carry, addresses, outer_classes });
+            let retyped = retyped(module, func, &memory);
+            let dispatch = dispatch_only(module, func, &uses, &carry);
+            let unit = Unit { facts, uses, memory, carry, addresses, retyped, dispatch, outer_classes };
+            units.insert(f, unit);
         }
         Units { units }
     }
@@ -126,6 +134,75 @@ pub fn callees(module: &Module, func: &Func) -> Vec<FuncId> {
         }
     }
     out
+}
+
+/// Loads whose bytes some store writes as another type.
+fn retyped(module: &Module, func: &Func, memory: &FuncMemory) -> BTreeSet<InstId> {
+    let ctx = &module.ctx;
+    let mut stores: BTreeMap<ClassId, BTreeSet<(Span, u64, TypeId)>> = BTreeMap::new();
+    let place =
+        |p: ValueId, ty: TypeId| Some((memory.class_of[p]?, memory.span_of[p], ctx.layout.store_size(&ctx.types, ty)?));
+    for (_, i) in func.placed() {
+        let inst = &func.insts[i];
+        if let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice())
+            && let Some((class, span, size)) = place(*p, func.ty(*v))
+        {
+            stores.entry(class).or_default().insert((span, size, func.ty(*v)));
+        }
+    }
+    let mut out = BTreeSet::new();
+    for (_, i) in func.placed() {
+        let inst = &func.insts[i];
+        if let (Op::Load(_), [p]) = (&inst.op, inst.args.as_slice())
+            && let Some((class, span, size)) = place(*p, inst.ty)
+            && let Some(written) = stores.get(&class)
+            && written.iter().any(|(s, n, ty)| *ty != inst.ty && s.overlaps(*n, span, size))
+        {
+            out.insert(i);
+        }
+    }
+    out
+}
+
+/// Pointers that are only called, compared, or used to read such pointers and plain integers: those on the way from an
+/// object through its virtual table to the function. The greatest solution; cost: linear in the uses.
+fn dispatch_only(
+    module: &Module,
+    func: &Func,
+    uses: &Uses,
+    carry: &SecondaryMap<ValueId, Carry>,
+) -> SecondaryMap<ValueId, bool> {
+    let is_pointer = |v: ValueId| module.ctx.types.contains_pointer(func.ty(v));
+    let mut only: SecondaryMap<ValueId, bool> = SecondaryMap::new();
+    for v in func.values.keys() {
+        only[v] = is_pointer(v) && func.as_const(v).is_none();
+    }
+    let mut work: Vec<ValueId> = func.values.keys().filter(|v| only[*v]).collect();
+    while let Some(v) = work.pop() {
+        let fine = only[v]
+            && uses.of(v).iter().all(|i| {
+                let inst = &func.insts[*i];
+                let first_only = inst.args.iter().skip(1).all(|a| *a != v);
+                match &inst.op {
+                    Op::ICmp(_) => true,
+                    Op::Call(_) | Op::Invoke { .. } => first_only,
+                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !is_pointer(r) && carry[r] == Carry::None),
+                    Op::Gep { .. } => first_only && inst.result.is_some_and(|r| only[r]),
+                    Op::Phi(_) | Op::Select | Op::Freeze | Op::Cast(CastOp::BitCast) => {
+                        inst.result.is_some_and(|r| only[r])
+                    }
+                    _ => false,
+                }
+            });
+        if fine || !only[v] {
+            continue;
+        }
+        only[v] = false;
+        if let Some(i) = func.def_inst(v) {
+            work.extend(func.insts[i].args.iter().copied().filter(|a| only[*a]));
+        }
+    }
+    only
 }
 
 /// Tells callees what the memory is that their callers pass to them, callers first.

@@ -150,6 +150,12 @@ impl Engine {
         Engine { log, ..Engine::default() }
     }
 
+    /// Forgets what was made, which stays as it is: the bodies of primal functions are about to be replaced, and with
+    /// them what is known of their memory.
+    pub fn forget(&mut self) {
+        self.made.clear();
+    }
+
     /// Makes the derivative that `request` asks for, and all that it calls.
     pub fn differentiate(
         &mut self,
@@ -178,7 +184,7 @@ impl Engine {
         let key = DerivativeKey { func: request.func, mode: request.mode, context, kept: BTreeSet::new() };
         let mut queue = Vec::new();
         // A refused request leaves nothing behind that a later one could call.
-        let before = self.made.clone();
+        let before = (self.made.clone(), self.globals.clone(), self.written.len());
         let mut made = std::mem::take(&mut self.made);
         let mut library = Library { units: &units, activities: &activities, made: &mut made, queue: &mut queue };
         let root = library.get(module, &key);
@@ -191,7 +197,8 @@ impl Engine {
         }
         self.made = made;
         if !failed.is_empty() {
-            self.made = before;
+            (self.made, self.globals) = (before.0, before.1);
+            self.written.truncate(before.2);
             return Err(failed);
         }
         match root {

@@ -77,6 +77,18 @@ impl Subject<'_> {
         self.unit.memory.class_of[v].is_some_and(|c| self.activity.mixed.contains(&c))
     }
 
+    /// Whether `i` loads a pointer from a global variable that code which is not differentiated may set.
+    pub fn reads_global_pointer(&self, module: &Module, i: InstId) -> bool {
+        let inst = &self.func.insts[i];
+        let class = inst.args.first().and_then(|p| self.unit.memory.class_of[*p]);
+        let variable = |o: &enzyme_analysis::Object| match o {
+            enzyme_analysis::Object::Global(g) => !module.globals[*g].constant,
+            _ => false,
+        };
+        matches!(module.ctx.types[inst.ty], Type::Ptr(_))
+            && class.is_some_and(|c| self.unit.memory.classes[c].objects.iter().any(variable))
+    }
+
     /// Whether the sweeps are two functions.
     pub fn is_split(&self) -> bool {
         matches!(self.key.mode, Mode::Augmented | Mode::Gradient)
@@ -107,7 +119,7 @@ impl Subject<'_> {
         if constant {
             return true;
         }
-        if !self.unit.facts.stable_loads.contains(&i) {
+        if !self.unit.facts.stable_loads.contains(&i) || self.unit.retyped.contains(&i) {
             return false;
         }
         !self.is_split() || self.key.kept.contains(&class) || !self.unit.outer_classes.contains(&class)

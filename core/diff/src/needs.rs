@@ -134,9 +134,18 @@ impl Collector<'_> {
                         );
                     }
                     self.shadow(*p);
-                } else if s.has_shadow(*p) && s.func.as_const(*v).is_some() {
-                    // A constant integer may be the bits of floats: `crate::reverse` decides by the memory.
-                    self.shadow(*p);
+                } else if s.has_shadow(*p) {
+                    // What is no float may overwrite one.
+                    let ctx = &self.module.ctx;
+                    let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
+                    match s.unit.memory.floats_under(*p, len) {
+                        Some(lost) if lost.is_empty() => {}
+                        Some(_) => self.shadow(*p),
+                        None => {
+                            let what = RefusalKind::UnknownType("an integer stored among active floats");
+                            return Err(Refusal::new(what).at(i));
+                        }
+                    }
                 }
             }
             Op::Select => {
@@ -241,8 +250,7 @@ impl Collector<'_> {
                 }
                 MemoryEffect::Set { dst, len, .. } => {
                     let Some(d) = args.get(dst) else { return Ok(()) };
-                    if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
-                        crate::copies::classify(self.module, s, i, &[*d], *n)?;
+                    if s.has_shadow(*d) {
                         self.shadow(*d);
                         args.get(len).into_iter().for_each(|n| self.primal(*n));
                     }

@@ -81,7 +81,7 @@ pub struct Signature {
 
 /// Whether `v` has a shadow pointer: it may hold an address of memory that has one.
 pub fn has_shadow_pointer(unit: &Unit, activity: &Activity, v: ValueId) -> bool {
-    unit.addresses[v] && unit.memory.class_of[v].is_some_and(|c| activity.is_shadowed(c))
+    unit.addresses[v] && !unit.dispatch[v] && unit.memory.class_of[v].is_some_and(|c| activity.is_shadowed(c))
 }
 
 /// The signature of a derivative.

@@ -113,21 +113,51 @@ pub fn grow(module: &mut Module) -> FuncId {
 /// Ends the program with a message unless `shadow` differs from `primal`: active data is about to be stored in memory
 /// that was declared constant, where its derivative would be lost.
 pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
-    let c = common(e.module);
-    let i32 = e.module.ctx.types.int(32);
     let lost = e.b().icmp(IntPred::Eq, shadow, primal);
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
-    let line = format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n");
-    let name = format!("enzyme.rt.lost.{}", e.module.globals.len());
-    let message = text(e.module, &name, &line);
+    fail(e, &format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n"));
+    e.b().unreachable();
+    e.block = good;
+}
+
+/// Ends the program with a message: a pointer led to a function that the derivative does not know.
+pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
+    fail(
+        e,
+        &format!("{place}: enzyme: [E0202] active data enters a function that was not known when this was compiled\n"),
+    );
+}
+
+/// Writes `line` to standard error and ends the program.
+fn fail(e: &mut Emit<'_>, line: &str) {
+    let c = common(e.module);
+    let i32 = e.module.ctx.types.int(32);
+    let name = format!("enzyme.rt.message.{}", e.module.globals.len());
+    let message = text(e.module, &name, line);
     let message = e.module.ctx.consts.intern(message);
     let message = e.func.constant(message, c.ptr);
     let (stderr, length) = (e.b().int(i32, 2), e.b().i64(line.len() as u64));
     e.call("write", c.i64, &[stderr, message, length]);
     let abort = e.module.declare("abort", c.void, &[]);
     e.call_func(abort, &[]);
+}
+
+/// Ends the program with a message if `shadow` is null and `primal` is not: a pointer that a global variable has from
+/// code that was not differentiated.
+pub fn require_pointer_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
+    let c = common(e.module);
+    let null = e.b().zero(c.ptr);
+    let (no_shadow, is_set) = (e.b().icmp(IntPred::Eq, shadow, null), e.b().icmp(IntPred::Ne, primal, null));
+    let lost = e.b().binary(BinOp::And, no_shadow, is_set);
+    let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
+    e.b().cond_br(lost, bad, good);
+    e.block = bad;
+    let line = format!(
+        "{place}: enzyme: [E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began\n"
+    );
+    fail(e, &line);
     e.b().unreachable();
     e.block = good;
 }

@@ -154,7 +154,7 @@ impl Tangent<'_, '_> {
         let ty = self.s.func.ty(v);
         if let ValueDef::Const(c) = self.s.func.values[v].def {
             return Ok(match self.e.module.ctx.consts[c].clone() {
-                Const::Global(g) if self.s.has_shadow(v) => {
+                Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
                     let shadow = shadow_global(self.e.module, self.globals, g);
                     let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                     self.e.func.constant(c, ty)
@@ -305,6 +305,10 @@ impl Tangent<'_, '_> {
             _ => return self.refuse(i, "this instruction"),
         }
         if let Some(v) = self.mirror(inst)? {
+            if matches!(inst.op, Op::Load(_)) && self.s.reads_global_pointer(self.e.module, i) {
+                let (primal, place) = (self.value(r), place_of(self.e.module, self.s.func, i));
+                crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
+            }
             self.shadows.insert(r, v);
         }
         Ok(())
@@ -545,6 +549,16 @@ impl Tangent<'_, '_> {
 
     fn call(&mut self, i: InstId, inst: &Inst) -> Result<(), Refusal> {
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        if self.s.activity.aborts.contains(&i) {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::refuse_target(&mut self.e, &place);
+            if let Some(r) = inst.result {
+                let nothing = self.e.b().poison(inst.ty);
+                self.map[r] = Some(nothing);
+                self.shadows.insert(r, nothing);
+            }
+            return Ok(());
+        }
         match resolve(self.e.module, self.s.func, i) {
             Callee::Math(math) => {
                 self.copy_to(inst);

@@ -46,4 +46,7 @@ pub struct Facts {
     /// Types of the bytes that pointer parameters point to, where debug information states them, repeating
     /// with the size of the element, which is the end of the last run.
     pub param_types: BTreeMap<u32, Vec<ByteRun>>,
+    /// Calls through pointers of which direct calls of all functions that are known to fit were branched off: what
+    /// they call is in another module.
+    pub fallbacks: BTreeSet<InstId>,
 }

@@ -326,6 +326,9 @@ typedef struct EnzPrepare {
   size_t num_keep;
   const EnzStr *keep_containing; // parts of names never inlined
   size_t num_keep_containing;
+  const EnzStr *force; // names inlined whatever their size and attributes, unless they are recursive
+  size_t num_force;
+  uint64_t force_budget; // instructions that these may bring in
 } EnzPrepare;
 // A simplified clone of a defined function; null if it cannot be cloned.
 EnzValue enz_prepare(EnzHost host, EnzValue function, const EnzPrepare *options);
@@ -356,6 +359,8 @@ typedef struct EnzFactSink {
   void (*stable_load)(void *context, EnzValue load);
   void (*stable_arg)(void *context, EnzArgFact fact);
   void (*byte_run)(void *context, EnzByteRun run);
+  // A call through a pointer from which the calls of all functions that are known to fit were branched off.
+  void (*fallback)(void *context, EnzValue call);
   // Asked of external functions: 1 if it writes no memory of the program other than through its arguments, 2 if none
   // whose loss a derivative would notice, 0 if that is not known.
   uint8_t (*harmless)(void *context, EnzStr name);

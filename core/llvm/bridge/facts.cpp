@@ -239,6 +239,8 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
         continue;
       }
       auto *call = dyn_cast<CallBase>(&inst);
+      if (call && call->hasFnAttr(enz::kFallback) && call->isIndirectCall())
+        sink->fallback(sink->context, enz::in(static_cast<Value *>(call)));
       if (!call || isa<AssumeInst>(call) || !call->mayReadFromMemory())
         continue;
       for (unsigned i = 0; i < call->arg_size(); ++i) {

@@ -174,6 +174,13 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
   for (Function &function : *host->module)
     if (matches(function))
       dead.push_back(&function);
+  // Library code of ours that no derivative calls; what others of it call comes after them.
+  for (StringRef name : {"enzyme.lib.qsort", "enzyme.lib.qsort_r", "enzyme.lib.bsearch", "enzyme.lib.order",
+                         "enzyme.lib.order_r", "enzyme.lib.position"})
+    if (Function *function = host->module->getFunction(name); function && function->use_empty()) {
+      host->functions->clear(*function, function->getName());
+      function->eraseFromParent();
+    }
   for (GlobalVariable &global : host->module->globals())
     if (matches(global))
       dead.push_back(&global);

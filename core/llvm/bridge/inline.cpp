@@ -20,28 +20,41 @@ constexpr size_t kRecursionSearchLimit = 2000;
 
 class Inliner {
 public:
-  Inliner(EnzOpaqueHost &host, Function &target, const EnzPrepare &options, uint64_t &budget)
-      : host_(host), target_(target), options_(options), budget_(budget) {
+  Inliner(EnzOpaqueHost &host, Function &target, const EnzPrepare &options, uint64_t &budget,
+          enz::InlineHistory &history)
+      : host_(host), target_(target), options_(options), budget_(budget), history_(history) {
     collectAnnotated();
   }
 
   bool run() {
     struct Site {
       WeakTrackingVH call;
+      int inside;
     };
+    DenseMap<const Value *, int> inside;
+    for (const auto &[call, body] : history_.calls)
+      if (call)
+        inside[call] = body;
     SmallVector<Site, 32> work;
     for (BasicBlock &block : target_)
       for (Instruction &inst : block)
-        if (isa<CallInst, InvokeInst>(inst))
-          work.push_back({&inst});
+        if (isa<CallInst, InvokeInst>(inst)) {
+          const auto found = inside.find(&inst);
+          work.push_back({&inst, found == inside.end() ? -1 : found->second});
+        }
     bool changed = false;
     for (size_t next = 0; next < work.size(); ++next) {
       auto *call = dyn_cast_or_null<CallBase>(static_cast<Value *>(work[next].call));
+      if (call)
+        enz::straightenCall(*call);
+      const int around = work[next].inside;
       Function *callee = call ? dyn_cast_or_null<Function>(call->getCalledOperand()) : nullptr;
-      if (!callee || !wanted(*callee) || callee->getFunctionType() != call->getFunctionType())
+      if (!callee || !wanted(*callee) || callee->getFunctionType() != call->getFunctionType() ||
+          isInside(*callee, around) || (call->hasFnAttr(enz::kGuess) && callsPointers(*callee)))
         continue;
       const uint64_t size = sizeOf(*callee);
-      if (size > budget_)
+      const bool forced = isForced(*callee);
+      if (forced ? history_.forced + size > options_.force_budget : size > budget_)
         continue;
       auto cache = [this](Function &function) -> AssumptionCache & {
         return host_.functions->getResult<AssumptionAnalysis>(function);
@@ -50,10 +63,17 @@ public:
       if (!InlineFunction(*call, info, /*MergeAttributes=*/false, /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
                .isSuccess())
         continue;
-      budget_ -= size;
+      if (forced)
+        history_.forced += size;
+      else
+        budget_ -= size;
       changed = true;
-      for (CallBase *inner : info.InlinedCallSites)
-        work.push_back({inner});
+      const int body = static_cast<int>(history_.bodies.size());
+      history_.bodies.emplace_back(callee, around);
+      for (CallBase *inner : info.InlinedCallSites) {
+        work.push_back({inner, body});
+        history_.calls.emplace_back(inner, body);
+      }
     }
     return changed;
   }
@@ -94,9 +114,19 @@ private:
     return it->second;
   }
 
+  bool isForced(const Function &callee) const {
+    for (size_t i = 0; i < options_.num_force; ++i)
+      if (callee.getName() == enz::text(options_.force[i]))
+        return true;
+    return false;
+  }
+
   bool decide(Function &callee) {
     if (!enz::exactBody(callee) || callee.isVarArg() || annotated_.count(&callee))
       return false;
+    if (isForced(callee)) {
+      return isInlineViable(callee).isSuccess() && !isRecursive(callee);
+    }
     if (callee.hasFnAttribute(Attribute::NoInline) && !callee.hasFnAttribute(Attribute::OptimizeNone))
       return false;
     for (const Attribute &attribute : callee.getAttributes().getFnAttrs())
@@ -118,7 +148,26 @@ private:
     return isInlineViable(callee).isSuccess() && !isRecursive(callee);
   }
 
+  bool isInside(const Function &callee, int body) const {
+    for (; body >= 0; body = history_.bodies[body].second)
+      if (history_.bodies[body].first == &callee)
+        return true;
+    return false;
+  }
+
+  bool callsPointers(Function &callee) {
+    auto [it, fresh] = calls_pointers_.try_emplace(&callee, false);
+    if (fresh)
+      calls_pointers_[&callee] = anyCall(callee, [](const CallBase &call) { return call.isIndirectCall(); });
+    return calls_pointers_[&callee];
+  }
+
   static bool isRecursive(Function &callee) {
+    return anyCall(callee, [&callee](const CallBase &call) { return call.getCalledFunction() == &callee; });
+  }
+
+  // Whether `test` holds for a call in `callee` or in what it calls directly.
+  static bool anyCall(Function &callee, function_ref<bool(const CallBase &)> test) {
     SmallPtrSet<const Function *, 16> seen;
     SmallVector<const Function *, 16> work{&callee};
     while (!work.empty()) {
@@ -126,11 +175,13 @@ private:
       for (const BasicBlock &block : *function)
         for (const Instruction &inst : block) {
           const auto *call = dyn_cast<CallBase>(&inst);
-          const Function *next = call ? call->getCalledFunction() : nullptr;
+          if (!call)
+            continue;
+          if (test(*call) || seen.size() >= kRecursionSearchLimit)
+            return true;
+          const Function *next = call->getCalledFunction();
           if (!next || next->isDeclaration())
             continue;
-          if (next == &callee || seen.size() >= kRecursionSearchLimit)
-            return true;
           if (seen.insert(next).second)
             work.push_back(next);
         }
@@ -142,6 +193,8 @@ private:
   Function &target_;
   const EnzPrepare &options_;
   uint64_t &budget_;
+  enz::InlineHistory &history_;
+  DenseMap<const Function *, bool> calls_pointers_;
   SmallPtrSet<const Function *, 16> annotated_;
   DenseMap<const Function *, uint64_t> sizes_;
   DenseMap<const Function *, bool> wanted_;
@@ -149,6 +202,7 @@ private:
 
 } // namespace
 
-bool enz::inlineInto(EnzOpaqueHost &host, Function &function, const EnzPrepare &options, uint64_t &budget) {
-  return Inliner(host, function, options, budget).run();
+bool enz::inlineInto(EnzOpaqueHost &host, Function &function, const EnzPrepare &options, uint64_t &budget,
+                     InlineHistory &history) {
+  return Inliner(host, function, options, budget, history).run();
 }

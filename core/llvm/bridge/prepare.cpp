@@ -31,6 +31,9 @@ using namespace llvm;
 
 namespace {
 
+// How often calls through pointers are looked for in what the last ones brought in.
+constexpr int kPointerRounds = 8;
+
 bool hasStackTraffic(const Function &function) {
   for (const Instruction &inst : function.getEntryBlock())
     if (const auto *slot = dyn_cast<AllocaInst>(&inst); slot && isAllocaPromotable(slot))
@@ -73,11 +76,83 @@ void run(EnzOpaqueHost &host, Function &function, FunctionPassManager passes) {
   host.functions->invalidate(function, preserved);
 }
 
+bool inlineCalls(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options, uint64_t &budget,
+                 enz::InlineHistory &history) {
+  const bool inlined = budget > 0 && enz::inlineInto(host, clone, options, budget, history);
+  if (inlined)
+    host.functions->invalidate(clone, PreservedAnalyses::none());
+  return inlined;
+}
+
+// Calls through pointers and calls of library functions that call back, by direct calls: first as far as the targets
+// follow from the code, which inlining and forwarding through memory make clearer, then by guessing.
+bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options, uint64_t &budget,
+                     enz::InlineHistory &history) {
+  bool inlined = false;
+  for (int round = 0; round < kPointerRounds; ++round) {
+    if (!enz::hasPointerCalls(clone))
+      break;
+    FunctionPassManager passes;
+    addCleanup(passes);
+    passes.addPass(GVNPass());
+    passes.addPass(InstCombinePass());
+    run(host, clone, std::move(passes));
+    const bool replaced = enz::replaceCallbacks(host, clone);
+    if (!enz::promoteKnownCalls(clone) && !replaced)
+      break;
+    host.functions->invalidate(clone, PreservedAnalyses::none());
+    inlined |= inlineCalls(host, clone, options, budget, history);
+  }
+  if (enz::promoteLikelyCalls(host, clone)) {
+    host.functions->invalidate(clone, PreservedAnalyses::none());
+    inlined |= inlineCalls(host, clone, options, budget, history);
+  }
+  return inlined;
+}
+
 void dropLifetimes(Function &function) {
   for (BasicBlock &block : function)
-    for (Instruction &inst : make_early_inc_range(block))
+    for (Instruction &inst : make_early_inc_range(block)) {
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        call->removeFnAttr(enz::kGuess);
       if (inst.isLifetimeStartOrEnd())
         inst.eraseFromParent();
+    }
+}
+
+// A constant without undefined floats.
+Constant *defined(Constant *constant) {
+  if (isa<UndefValue>(constant))
+    return Constant::getNullValue(constant->getType());
+  auto *type = dyn_cast<FixedVectorType>(constant->getType());
+  if (!type || !constant->containsUndefOrPoisonElement())
+    return constant;
+  SmallVector<Constant *, 8> lanes;
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    Constant *lane = constant->getAggregateElement(i);
+    if (!lane)
+      return constant;
+    lanes.push_back(isa<UndefValue>(lane) ? Constant::getNullValue(lane->getType()) : lane);
+  }
+  return ConstantVector::get(lanes);
+}
+
+// Undefined lanes of float vectors become zero, or some other lane: the adjoint of an unused lane is zero, and its
+// product with such a lane must be zero, not poison.
+void defineLanes(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block) {
+      if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&inst); shuffle && shuffle->getType()->isFPOrFPVectorTy()) {
+        SmallVector<int, 16> mask(shuffle->getShuffleMask());
+        for (int &lane : mask)
+          lane = std::max(lane, 0);
+        if (!shuffle->getType()->isScalableTy())
+          shuffle->setShuffleMask(mask);
+      }
+      for (Use &use : inst.operands())
+        if (auto *constant = dyn_cast<Constant>(use.get()); constant && constant->getType()->isFPOrFPVectorTy())
+          use.set(defined(constant));
+    }
 }
 
 } // namespace
@@ -134,8 +209,11 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   clone->removeFnAttr(Attribute::OptimizeNone);
   clone->removeFnAttr(Attribute::NoInline);
   for (BasicBlock &block : *clone)
-    for (Instruction &inst : block)
+    for (Instruction &inst : make_early_inc_range(block)) {
       inst.dropDbgRecords();
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        enz::straightenCall(*call);
+    }
 
   enz::normalise(*clone);
   const bool stack = hasStackTraffic(*clone);
@@ -145,11 +223,11 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     run(*host, *clone, std::move(first));
   }
   uint64_t budget = options->inline_budget;
-  const bool inlined = budget > 0 && enz::inlineInto(*host, *clone, *options, budget);
-  if (inlined) {
+  enz::InlineHistory history;
+  bool inlined = inlineCalls(*host, *clone, *options, budget, history);
+  inlined |= resolvePointers(*host, *clone, *options, budget, history);
+  if (inlined)
     enz::normalise(*clone);
-    host->functions->invalidate(*clone, PreservedAnalyses::none());
-  }
   const bool more = inlined && hasStackTraffic(*clone);
   FunctionPassManager second;
   if (inlined)
@@ -161,6 +239,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   dropLifetimes(*clone);
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
+  defineLanes(*clone);
   host->functions->invalidate(*clone, PreservedAnalyses::none());
   return enz::in(static_cast<Value *>(clone));
 }

@@ -5,6 +5,7 @@
 
 #include "bridge.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/BasicBlock.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -80,8 +82,45 @@ bool exactBody(const llvm::Function &function);
 // Turns the constant expressions among the operands of a function into instructions.
 void lowerConstantExpressions(llvm::Function &function);
 
+// What inlining into one clone has done so far, so that a function never comes into its own inlined body.
+struct InlineHistory {
+  // Inlined functions, each with the number of the one into whose inlined body it came, or -1.
+  std::vector<std::pair<const llvm::Function *, int>> bodies;
+  // Calls that came with an inlined body, and the number of that.
+  std::vector<std::pair<llvm::WeakTrackingVH, int>> calls;
+  // Instructions that came with functions whose inlining was demanded.
+  uint64_t forced = 0;
+};
+
 // Inlines what is worth inlining into a prepared clone; returns whether anything was.
-bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options, uint64_t &budget);
+bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options, uint64_t &budget,
+                InlineHistory &history);
+
+// Attributes of calls: what was branched off a call through a pointer because it might be meant, and what is left.
+constexpr llvm::StringLiteral kGuess = "enzyme-guess";
+constexpr llvm::StringLiteral kFallback = "enzyme-fallback";
+
+// Adds the functions that `pointer` can be to `out`; false if it can be others as well.
+bool traceFunctions(llvm::Value *pointer, const llvm::DataLayout &layout,
+                    llvm::SmallSetVector<llvm::Function *, 8> &out);
+
+// Makes a call direct that goes through an alias or another prototype, and drops `musttail`.
+void straightenCall(llvm::CallBase &call);
+
+// Whether a call is of a library function that calls back and that code of ours can replace.
+bool callsBack(const llvm::CallBase &call);
+
+// Whether there are calls through pointers, or of functions that call back, that were not dealt with.
+bool hasPointerCalls(llvm::Function &function);
+
+// Makes calls direct whose pointers can be traced to functions; returns whether there were any.
+bool promoteKnownCalls(llvm::Function &function);
+
+// Branches off direct calls of all functions that the remaining pointers may be; returns whether there were any.
+bool promoteLikelyCalls(EnzOpaqueHost &host, llvm::Function &function);
+
+// Replaces calls of library functions that call back by code of ours; returns whether there were any.
+bool replaceCallbacks(EnzOpaqueHost &host, llvm::Function &function);
 
 // Puts calls and idioms that derivatives have no words for in other words; returns whether any was.
 bool normalise(llvm::Function &function);

@@ -208,6 +208,9 @@ pub struct Prepare {
     pub num_keep: usize,
     pub keep_containing: *const Str,
     pub num_keep_containing: usize,
+    pub force: *const Str,
+    pub num_force: usize,
+    pub force_budget: u64,
 }
 
 #[repr(C)]
@@ -243,6 +246,7 @@ pub struct FactSink {
     pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub stable_arg: unsafe extern "C" fn(*mut c_void, ArgFact),
     pub byte_run: unsafe extern "C" fn(*mut c_void, ByteRunFact),
+    pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub harmless: unsafe extern "C" fn(*mut c_void, Str) -> u8,
 }
 

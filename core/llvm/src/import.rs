@@ -162,6 +162,14 @@ pub(crate) fn declare_function(session: &mut Session, value: ValueRef) -> FuncId
     f
 }
 
+/// Makes `f` the declaration again that it was before it got a body.
+pub(crate) fn undefine(session: &mut Session, f: FuncId) {
+    let Some(value) = session.imported.func_value(f) else { return };
+    let info = func_info(session.host, value);
+    let name = info.name.to_text();
+    session.ir.funcs[f] = describe_function(session, value, &info, &name);
+}
+
 /// A declaration of this name that the caller added and that stands for no LLVM function yet.
 fn find_unbound(session: &mut Session, name: &str) -> Option<FuncId> {
     let imported = &mut session.imported;

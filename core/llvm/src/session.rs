@@ -23,6 +23,10 @@ pub struct PrepareOptions {
     pub keep: Vec<String>,
     /// Functions that stay calls, by a part of the name (markers).
     pub keep_containing: Vec<String>,
+    /// Functions that are inlined whatever their size and attributes unless they are recursive, by name.
+    pub force: Vec<String>,
+    /// Instructions that these may bring into one function.
+    pub force_budget: u64,
     /// Whether to ask for facts, which costs time.
     pub facts: bool,
 }
@@ -34,6 +38,8 @@ impl Default for PrepareOptions {
             inline_callee: 1_000,
             keep: Vec::new(),
             keep_containing: vec!["__enzyme_".to_owned()],
+            force: Vec::new(),
+            force_budget: 50_000,
             facts: true,
         }
     }
@@ -136,6 +142,7 @@ impl Session {
         let value = self.body_of(f)?;
         let keep: Vec<Str> = options.keep.iter().map(|s| Str::of(s)).collect();
         let containing: Vec<Str> = options.keep_containing.iter().map(|s| Str::of(s)).collect();
+        let force: Vec<Str> = options.force.iter().map(|s| Str::of(s)).collect();
         let raw = ffi::Prepare {
             inline_budget: options.inline_budget,
             inline_callee: options.inline_callee,
@@ -143,6 +150,9 @@ impl Session {
             num_keep: keep.len(),
             keep_containing: containing.as_ptr(),
             num_keep_containing: containing.len(),
+            force: force.as_ptr(),
+            num_force: force.len(),
+            force_budget: options.force_budget,
         };
         // SAFETY: host and function are alive; `raw` points to arrays that live across the call.
         let clone = unsafe { ffi::enz_prepare(self.host, value, &raw const raw) };
@@ -157,6 +167,17 @@ impl Session {
         import::import_body(self, f, clone, options.facts.then_some(&mut facts))?;
         self.facts.insert(f, facts);
         Ok(())
+    }
+
+    /// Takes back all bodies that [`Session::define_body`] gave, so that it can give others. What was exported stays.
+    pub fn forget_bodies(&mut self) {
+        for (f, clone) in std::mem::take(&mut self.clones) {
+            self.imported.forget_body(f);
+            self.facts.remove(&f);
+            // SAFETY: clones are made by `define_body` alone, are used by nothing, and are forgotten here.
+            unsafe { ffi::enz_function_erase(self.host, clone) };
+            import::undefine(self, f);
+        }
     }
 
     /// What LLVM knows of a function defined by [`Session::define_body`]; empty for others.

@@ -1,7 +1,7 @@
 //! What a stretch of memory holds, byte by byte, from all that is known of its class.
 //!
-//! Evidence is ranked: how something is accessed goes before what metadata states, that before what callers know, that
-//! before declarations; what is known of one exact place goes before what is known of an array around it. Of equal
+//! Evidence is ranked: what is known of one exact place goes before what is known of an array around it; how something is
+//! accessed goes before what metadata states, that before what callers know, that before declarations. Of equal
 //! evidence, a float goes before an integer (the adjoint of bytes that are no float is zero and stays so), a pointer
 //! before an integer; a float and a pointer, or two floats that overlap, clash.
 
@@ -16,6 +16,8 @@ use super::{Class, Item, Proof, Span};
 const MAX_CELLS: u64 = 1 << 16;
 /// The most items that the declaration of a type is worth.
 const MAX_DECLARED: usize = 256;
+/// Arrays up to this length are taken apart in declarations.
+const SHORT: u64 = 16;
 const POINTER: u64 = 8;
 
 /// What a stretch of memory holds.
@@ -51,9 +53,17 @@ impl Bytes {
     }
 }
 
+/// How much evidence counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Distance of the places that it speaks of: the farther apart, the less it is a guess for each.
+    apart: u64,
+    proof: Proof,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Cell {
-    rank: u8,
+    rank: Option<Rank>,
     ty: Option<ByteType>,
     /// Which byte of its item this is.
     nth: u64,
@@ -81,7 +91,9 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
         let runs = vec![ByteRun { offset: 0, size: period, ty: first.ty }];
         return Bytes { runs, period, gap: 0, clash: false };
     }
-    let stride = found.iter().fold(0, |g, (i, _, s)| gcd(gcd(g, i.span.stride), s.stride));
+    // The pattern repeats with the least common multiple of the strides.
+    let stride =
+        found.iter().map(|(i, _, s)| gcd(i.span.stride, s.stride)).filter(|s| *s != 0).fold(0, common_multiple);
     let repeats = found.iter().all(|(i, _, s)| gcd(i.span.stride, s.stride) != 0);
     let cells = match len {
         Some(n) if repeats && stride <= MAX_CELLS && n.is_multiple_of(stride) => stride,
@@ -102,8 +114,18 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
     let mut map = vec![Cell::default(); cells as usize];
     for (item, proof, span) in &found {
         let step = gcd(item.span.stride, span.stride);
-        let step = if whole { step } else { gcd(step, cells) };
-        let rank = (*proof as u8) * 2 + u8::from(step == 0) + 1;
+        let step = if whole || step == 0 { step } else { gcd(step, cells) };
+        let mut rank = Rank { apart: if step == 0 { u64::MAX } else { step }, proof: *proof };
+        if let (ByteType::Integer, 1) = (item.ty, item.size) {
+            // A character may be a byte of anything.
+            rank = Rank { apart: 0, proof: Proof::Declared };
+        }
+        if let ByteType::Float(_) = item.ty
+            && step != 0
+            && step < item.size
+        {
+            return Bytes { clash: true, ..Bytes::default() };
+        }
         let start = item.span.offset.wrapping_sub(span.offset);
         match i64::try_from(step) {
             Ok(0) if whole => mark(&mut map, start, item, rank),
@@ -125,6 +147,14 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
     collect(&map)
 }
 
+/// The least common multiple; beyond what a pattern may have, the last one.
+fn common_multiple(a: u64, b: u64) -> u64 {
+    match (a, a / gcd(a, b).max(1)) {
+        (0, _) => b,
+        (_, times) => times.checked_mul(b).filter(|n| *n <= MAX_CELLS).unwrap_or(b),
+    }
+}
+
 /// Whether single floats fill `len` bytes.
 fn covers(found: &[(Item, Proof, Span)], len: Option<u64>) -> bool {
     let offsets: BTreeSet<i64> = found.iter().map(|(i, _, s)| i.span.offset.wrapping_sub(s.offset)).collect();
@@ -132,15 +162,19 @@ fn covers(found: &[(Item, Proof, Span)], len: Option<u64>) -> bool {
     len.is_none_or(|n| (0..n / size).all(|k| offsets.contains(&((k * size) as i64))))
 }
 
-fn mark(map: &mut [Cell], at: i64, item: &Item, rank: u8) {
+fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank) {
     for nth in 0..item.size {
         let Some(cell) = usize::try_from(at + nth as i64).ok().and_then(|n| map.get_mut(n)) else { continue };
-        let new = Cell { rank, ty: Some(item.ty), nth, clash: false };
-        if cell.rank > rank {
-            continue;
-        }
-        if cell.rank < rank {
-            *cell = new;
+        let new = Cell { rank: Some(rank), ty: Some(item.ty), nth, clash: cell.clash };
+        let stronger = cell.rank.max(Some(rank));
+        if cell.rank != Some(rank) {
+            // What is only declared must not turn a pointer into a float.
+            let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
+            let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed);
+            cell.clash |= weak && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
+            if stronger == Some(rank) {
+                *cell = Cell { clash: cell.clash, ..new };
+            }
             continue;
         }
         match (cell.ty, item.ty) {
@@ -163,7 +197,6 @@ fn collect(map: &[Cell]) -> Bytes {
             at += 1;
             continue;
         };
-        gap = 0;
         let whole = match ty {
             ByteType::Integer => 1,
             ByteType::Pointer => POINTER as usize,
@@ -174,10 +207,14 @@ fn collect(map: &[Cell]) -> Bytes {
             && (ty == ByteType::Integer
                 || rest.iter().enumerate().all(|(n, c)| c.ty == Some(ty) && c.nth == n as u64 && !c.clash));
         if !fits {
-            out.clash = true;
+            // Part of it is something else, of which more is known: then it is not what the rest was taken for.
+            out.clash |= cell.rank.is_some_and(|r| r.apart == u64::MAX) && rest.len() < whole;
+            gap += 1;
+            out.gap = out.gap.max(gap);
             at += 1;
             continue;
         }
+        gap = 0;
         // The padding of a format belongs to its values.
         let padded = if let ByteType::Float(_) = ty { float_stride(ty) as usize } else { whole };
         let padding = map.get(at + whole..at + padded).unwrap_or(&[]);
@@ -195,6 +232,44 @@ fn collect(map: &[Cell]) -> Bytes {
 /// Bytes that a float of this format is known by; those of `x86_fp80` are the ten that are written.
 pub fn float_bytes(kind: FloatKind) -> u64 {
     u64::from(kind.bits()).div_ceil(8)
+}
+
+/// The floats of which `len` bytes at `place` are a part or the whole; `None` if that can't be told.
+pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, FloatKind)>> {
+    let bytes = bytes_of(&[(class, place)], Some(len));
+    if !bytes.clash && !bytes.has_floats() && bytes.gap < len {
+        return Some(Vec::new());
+    }
+    // An array of integers that are computed with: floats that seem to reach into it are of another array.
+    let own = Item { span: place, size: len, ty: ByteType::Integer };
+    if class.items.get(&own).is_some_and(|p| *p == Proof::Accessed) {
+        return Some(Vec::new());
+    }
+    let mut out = Vec::new();
+    for (item, proof) in &class.items {
+        let ByteType::Float(kind) = item.ty else { continue };
+        if *proof <= Proof::Declared || !item.span.overlaps(item.size, place, len) {
+            continue;
+        }
+        let apart = item.span.offset.wrapping_sub(place.offset);
+        match i64::try_from(gcd(item.span.stride, place.stride)).ok()? {
+            0 => out.push((apart, kind)),
+            step if (step as u64) < item.size => return None,
+            step => {
+                let mut at = apart.rem_euclid(step);
+                if at + item.size as i64 > step {
+                    out.push((at - step, kind));
+                }
+                while at < len as i64 {
+                    out.push((at, kind));
+                    at += step;
+                }
+            }
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    Some(out)
 }
 
 /// Distance of the values in an array of floats; one for all else.
@@ -266,8 +341,13 @@ pub fn items_of_type(layout: &DataLayout, types: &Types, ty: TypeId) -> Vec<Item
                 }
             }
             Type::Array { elem, len: count } => {
-                if let (Some(size), true) = (layout.size_of(types, *elem), *count > 0) {
-                    work.push((*elem, if *count > 1 { span.step(size, false) } else { span }));
+                match layout.size_of(types, *elem) {
+                    // Elements of short arrays are told apart, so that they do not reach into what follows.
+                    Some(size) if *count <= SHORT => {
+                        work.extend((0..*count).map(|n| (*elem, span.shift((n * size) as i64))));
+                    }
+                    Some(size) => work.push((*elem, span.step(size, false))),
+                    None => {}
                 }
             }
             Type::Vector { elem, len: count, .. } => {

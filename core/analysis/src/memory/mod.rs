@@ -179,10 +179,14 @@ impl FuncMemory {
     }
 
     /// Whether the class is code, or a table of nothing but pointers to code (the virtual functions of a type): such
-    /// memory never has a shadow.
+    /// memory never has a shadow. A class that holds data as well (one place stores now this, now that) is not code.
     pub fn is_code(&self, class: ClassId) -> bool {
-        let code =
-            |c: ClassId| self.classes[c].objects.iter().any(|o| matches!(o, Object::Code(_) | Object::Called(..)));
+        let code = |c: ClassId| {
+            let c = &self.classes[c];
+            let data = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Global(_));
+            let called = |o: &Object| matches!(o, Object::Code(_) | Object::Called(..));
+            c.objects.iter().any(called) && c.items.is_empty() && !c.objects.iter().any(data)
+        };
         let c = &self.classes[class];
         let variable = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Param(..));
         let table = !c.edges.is_empty()
@@ -217,6 +221,13 @@ impl FuncMemory {
         let place = |p: &ValueId| self.class_of[*p].map(|c| (&self.classes[c], self.span_of[*p]));
         let places: Vec<(&Class, Span)> = addresses.iter().filter_map(place).collect();
         bytes::bytes_of(&places, len)
+    }
+
+    /// The floats of which `len` bytes behind `p` are a part or the whole, by offset from `p`; `None` if that can't be
+    /// told.
+    pub fn floats_under(&self, p: ValueId, len: u64) -> Option<Vec<(i64, FloatKind)>> {
+        let Some(class) = self.class_of[p] else { return Some(Vec::new()) };
+        bytes::floats_under(&self.classes[class], self.span_of[p], len)
     }
 
     /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. Whether

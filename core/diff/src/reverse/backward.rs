@@ -2,7 +2,7 @@
 
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, Carry, resolve};
-use enzyme_ir::{Access, ByteType, CastOp, FastMath, InstId, MemClass, Op, Type, TypeId, ValueId};
+use enzyme_ir::{Access, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type, TypeId, ValueId};
 use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
@@ -226,7 +226,7 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
-            Carry::None => return self.constant_store(i, v, p),
+            Carry::None => return self.overwrite(i, v, p),
             Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Mixed => self.adjoint_type(v),
         };
         let at = self.shadow_place(p, ty)?;
@@ -254,30 +254,23 @@ impl Reverse<'_, '_> {
         self.add_adjoint(v, total)
     }
 
-    /// The adjoint of storing a constant that is no float: floats that it overwrites lose theirs.
-    fn constant_store(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
-        if self.s.func.as_const(v).is_none() {
+    /// The adjoint of storing what is no float: floats that it overwrites lose theirs.
+    fn overwrite(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
+        let ty = self.s.func.ty(v);
+        let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
+        let Some(lost) = self.s.unit.memory.floats_under(p, len) else {
+            return Err(Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i));
+        };
+        if lost.is_empty() {
             return Ok(());
         }
-        let ty = self.s.func.ty(v);
-        let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty);
-        let bytes = self.s.unit.memory.bytes_at(p, len);
-        if bytes.clash {
-            return Err(Refusal::new(RefusalKind::UnknownType("a constant stored among active floats")).at(i));
-        }
-        for run in bytes.runs {
-            let ByteType::Float(kind) = run.ty else { continue };
+        let at = self.shadow_place(p, ty)?;
+        for (offset, kind) in lost {
             let float = self.e.module.ctx.types.float(kind);
-            let step = self.e.module.ctx.layout.float_size(&mut self.e.module.ctx.types, kind);
-            let at = self.shadow_place(p, ty)?;
-            let mut offset = run.offset;
-            while offset + step <= run.offset + run.size {
-                let by = self.e.b().i64(offset);
-                let address = self.e.b().byte_offset(at, by);
-                let zero = self.e.b().zero(float);
-                self.e.b().store(zero, address, 1, MemClass::Shadow);
-                offset += step;
-            }
+            let by = self.e.b().i64(offset as u64);
+            let address = self.e.b().byte_offset(at, by);
+            let zero = self.e.b().zero(float);
+            self.e.b().store(zero, address, 1, MemClass::Shadow);
         }
         Ok(())
     }
@@ -517,7 +510,8 @@ impl Reverse<'_, '_> {
         if !self.s.has_shadow(dst) {
             return Ok(());
         }
-        let bytes = classify(self.e.module, &self.s, i, &[dst], len)?;
+        // Where types are not known all of the shadow is cleared: what a fill overwrites, nobody reads any more.
+        let bytes = classify(self.e.module, &self.s, i, &[dst], len).unwrap_or(Bytes::Floats(FloatKind::Double));
         if matches!(bytes, Bytes::NoFloats(_)) {
             return Ok(());
         }

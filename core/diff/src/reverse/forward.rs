@@ -279,7 +279,7 @@ impl Reverse<'_, '_> {
         let Some(c) = self.s.func.as_const(v) else { return Ok(v) };
         let ty = self.s.func.ty(v);
         match self.e.module.ctx.consts[c].clone() {
-            Const::Global(g) if self.s.has_shadow(v) => {
+            Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
                 let shadow = shadow_global(self.e.module, self.globals, g);
                 let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                 Ok(self.e.func.constant(c, ty))
@@ -383,6 +383,10 @@ impl Reverse<'_, '_> {
                     return Ok(());
                 }
                 let v = self.e.load_shadow(inst.ty, args[0], *access);
+                if self.s.reads_global_pointer(self.e.module, i) {
+                    let (primal, place) = (self.forward_value(r), place_of(self.e.module, self.s.func, i));
+                    crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
+                }
                 self.shadows.insert(r, v);
                 return Ok(());
             }
@@ -495,6 +499,16 @@ impl Reverse<'_, '_> {
     fn forward_call(&mut self, i: InstId) -> Result<(), Refusal> {
         let inst = self.s.func.insts[i].clone();
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        if self.s.activity.aborts.contains(&i) {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::refuse_target(&mut self.e, &place);
+            if let Some(r) = inst.result {
+                let nothing = self.e.b().poison(inst.ty);
+                self.map[r] = Some(nothing);
+                self.shadows.insert(r, nothing);
+            }
+            return Ok(());
+        }
         let callee = resolve(self.e.module, self.s.func, i);
         match callee {
             Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => {

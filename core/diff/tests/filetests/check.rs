@@ -192,6 +192,11 @@ fn facts(
                 let (header, count) = (block_named(func, header)?, value_named(func, count)?);
                 out.entry(id).or_default().trip_counts.insert(header, count);
             }
+            Fact::Fallback(func, call) => {
+                let id = find(func)?;
+                let i = inst_named(&module.funcs[id], call)?;
+                out.entry(id).or_default().fallbacks.insert(i);
+            }
             Fact::Bytes(func, inst, ty) => {
                 let id = find(func)?;
                 let func = &module.funcs[id];

@@ -8,6 +8,7 @@
 //! ; stable: @f %x %y                         the same of these loads only
 //! ; trip: @f %header %count                  fact: backedges that the loop takes
 //! ; bytes: @f %load double                   fact: type of the bytes that a load moves (also `ptr`, `int`)
+//! ; fallback: @f %call                       fact: the call is left of one through a pointer whose known targets come before
 //! ; alone: why                               the function is not called by wrappers
 //! ; needs-facts: why                         without the facts stated it would be refused
 //! ; error[UnknownType]: @f([1.0]) forward    refused, in forward mode; without the word in combined mode
@@ -76,6 +77,7 @@ pub enum Fact {
     Stable(String, Vec<String>),
     Trip(String, String, String),
     Bytes(String, String, String),
+    Fallback(String, String),
 }
 
 /// All directives of a file.
@@ -157,6 +159,10 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
         let [a, b, c] = words.as_slice() else { return Err("three words are needed".to_owned()) };
         let (a, b, c) = (a.clone(), b.clone(), c.clone());
         out.facts.push(if text.starts_with("trip") { Fact::Trip(a, b, c) } else { Fact::Bytes(a, b, c) });
+    } else if let Some(rest) = text.strip_prefix("fallback:") {
+        let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
+        let [func, call] = words.as_slice() else { return Err("two words are needed".to_owned()) };
+        out.facts.push(Fact::Fallback(func.clone(), call.clone()));
     } else if text.starts_with("alone:") {
         out.alone = true;
     } else if text.starts_with("needs-facts:") {

@@ -16,6 +16,7 @@ pub(super) struct Asked {
     loads: Vec<ValueRef>,
     args: Vec<ArgFact>,
     runs: Vec<ByteRunFact>,
+    fallbacks: Vec<ValueRef>,
     writes: Option<fn(&str) -> ExternalWrites>,
 }
 
@@ -49,6 +50,11 @@ unsafe extern "C" fn on_run(context: *mut c_void, run: ByteRunFact) {
     unsafe { &mut *context.cast::<Asked>() }.runs.push(run);
 }
 
+unsafe extern "C" fn on_fallback(context: *mut c_void, call: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.fallbacks.push(call);
+}
+
 /// Asks for all facts. Trip counts are written into the function, so this comes before its instructions are read.
 pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> ExternalWrites>) -> Asked {
     let mut asked = Asked { writes, ..Asked::default() };
@@ -58,6 +64,7 @@ pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> 
         stable_load: on_load,
         stable_arg: on_arg,
         byte_run: on_run,
+        fallback: on_fallback,
         harmless: on_harmless,
     };
     // SAFETY: the function is a clone in the host's module; the sink lives across the call.
@@ -79,6 +86,7 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
     }
     out.stable_loads.extend(asked.loads.iter().filter_map(|l| map.insts.get(l)));
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
+    out.fallbacks.extend(asked.fallbacks.iter().filter_map(|c| map.insts.get(c)));
     for run in &asked.runs {
         let ty = match run.kind {
             0 => ByteType::Float(float_kind(run.float_kind)),

@@ -1,0 +1,367 @@
+// Calls through pointers in a prepared clone become chains of direct calls, `if (p == @f) f(...) else if ... else p(...)`,
+// so that all that follows sees functions with bodies. What is compared is the program's own pointer; derivatives need
+// no descriptors beside functions, and shadows of tables and of objects with virtual functions are ordinary memory.
+//
+// Which functions can be meant: where the pointer is a choice among constants, or is read from a table that is never
+// written, exactly those, and no other call remains. Else every function whose address is taken and whose type fits,
+// if it has its final body here or is one of the C library; of a pointer that is read at an offset behind another that
+// was itself read (a virtual call, or a table of functions in a structure), functions that occur in virtual tables alone
+// are left out unless they stand at that offset from an address point. Then the call through the pointer remains as the
+// last branch, with the attribute `enzyme-fallback`: what only other modules know is called there.
+//
+// Not handled: more candidates than kCandidateLimit (the call stays as it is), relative virtual tables, and calls with
+// a variable number of arguments.
+
+#include "support.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/Transforms/Utils/CallPromotionUtils.h"
+
+#include <numeric>
+
+using namespace llvm;
+
+namespace {
+
+constexpr size_t kCandidateLimit = 64;
+// How many values a search for the origin of a pointer visits.
+constexpr size_t kTraceLimit = 256;
+// Elements of a table that are looked at.
+constexpr size_t kTableLimit = 4096;
+
+using Functions = SmallSetVector<Function *, 8>;
+
+bool isGenerated(StringRef name) { return name.starts_with("enzyme.") || name.contains(".enzyme."); }
+
+bool isVirtualTable(const GlobalVariable &global) {
+  return global.hasInitializer() && (global.getName().starts_with("_ZTV") || global.getName().starts_with("_ZTC"));
+}
+
+// Functions in a constant, with their byte offsets; false if there are too many elements.
+bool functionsIn(Constant *constant, const DataLayout &layout, int64_t at, size_t &budget,
+                 SmallVectorImpl<std::pair<int64_t, Function *>> &out) {
+  if (budget == 0)
+    return false;
+  --budget;
+  if (constant->getType()->isPointerTy()) {
+    if (auto *function = dyn_cast_or_null<Function>(enz::resolve(constant)))
+      out.emplace_back(at, function);
+    return true;
+  }
+  if (auto *fields = dyn_cast<ConstantStruct>(constant)) {
+    const StructLayout *places = layout.getStructLayout(fields->getType());
+    for (unsigned i = 0; i < fields->getNumOperands(); ++i)
+      if (!functionsIn(fields->getOperand(i), layout, at + static_cast<int64_t>(places->getElementOffset(i)), budget,
+                       out))
+        return false;
+  } else if (auto *elements = dyn_cast<ConstantArray>(constant)) {
+    const auto step = static_cast<int64_t>(layout.getTypeAllocSize(elements->getType()->getElementType()));
+    for (unsigned i = 0; i < elements->getNumOperands(); ++i)
+      if (!functionsIn(elements->getOperand(i), layout, at + step * i, budget, out))
+        return false;
+  }
+  return true;
+}
+
+// Whether nothing in the program writes to a global after it was initialised.
+bool isNeverWritten(const GlobalVariable &global) {
+  if (!global.hasDefinitiveInitializer())
+    return false;
+  if (global.isConstant())
+    return true;
+  if (!global.hasLocalLinkage())
+    return false;
+  SmallVector<const Value *, 16> work{&global};
+  for (size_t seen = 0; !work.empty(); ++seen) {
+    if (seen > kTraceLimit)
+      return false;
+    for (const User *user : work.pop_back_val()->users()) {
+      if (const auto *load = dyn_cast<LoadInst>(user); load && !load->isVolatile())
+        continue;
+      if (!isa<GEPOperator>(user))
+        return false;
+      work.push_back(user);
+    }
+  }
+  return true;
+}
+
+// The functions that a pointer read at `address` can be, if that is memory nobody writes.
+bool readFrom(Value *address, const DataLayout &layout, Functions &out) {
+  int64_t offset = 0, stride = 0;
+  Value *base = address;
+  while (auto *step = dyn_cast<GEPOperator>(base)) {
+    SmallMapVector<Value *, APInt, 4> variable;
+    APInt constant(layout.getIndexTypeSizeInBits(step->getType()), 0);
+    if (!step->collectOffset(layout, constant.getBitWidth(), variable, constant))
+      return false;
+    offset += constant.getSExtValue();
+    for (const auto &part : variable)
+      stride = std::gcd(stride, part.second.getSExtValue());
+    base = step->getPointerOperand();
+  }
+  SmallVector<const Value *, 4> objects;
+  getUnderlyingObjects(base, objects, /*LI=*/nullptr, /*MaxLookup=*/0);
+  for (const Value *object : objects) {
+    const auto *table = dyn_cast<GlobalVariable>(object);
+    if (!table || !isNeverWritten(*table))
+      return false;
+    SmallVector<std::pair<int64_t, Function *>, 16> entries;
+    size_t budget = kTableLimit;
+    if (!functionsIn(const_cast<Constant *>(table->getInitializer()), layout, 0, budget, entries))
+      return false;
+    for (auto [place, function] : entries) {
+      const int64_t distance = place - offset;
+      if (object != base || (stride == 0 ? distance == 0 : distance % stride == 0))
+        out.insert(function);
+    }
+  }
+  return true;
+}
+
+// Types, convention and ways of passing must agree. C's prototypes without parameters, which are variadic in LLVM, agree
+// with all parameters.
+bool fits(const CallBase &call, const Function &function) {
+  const FunctionType *wanted = call.getFunctionType(), *type = function.getFunctionType();
+  if (type->isVarArg() || type->getReturnType() != wanted->getReturnType() ||
+      call.getCallingConv() != function.getCallingConv() || call.arg_size() != type->getNumParams())
+    return false;
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    if (call.getArgOperand(i)->getType() != type->getParamType(i))
+      return false;
+    for (Attribute::AttrKind kind : {Attribute::ByVal, Attribute::StructRet, Attribute::InAlloca})
+      if (call.getParamAttr(i, kind) != function.getAttributes().getParamAttr(i, kind))
+        return false;
+    if (call.paramHasAttr(i, Attribute::InAlloca) || call.paramHasAttr(i, Attribute::Preallocated))
+      return false;
+  }
+  return isLegalToPromote(call, const_cast<Function *>(&function));
+}
+
+// Functions of the module that a pointer may hold.
+class Targets {
+public:
+  Targets(EnzOpaqueHost &host, Function &clone)
+      : layout_(host.module->getDataLayout()), library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
+    for (GlobalVariable &global : host.module->globals())
+      if (isVirtualTable(global))
+        readTable(global);
+    for (Function &function : *host.module) {
+      if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function))
+        continue;
+      const bool plain = isTaken(function);
+      if (plain || slots_.count(&function))
+        found_.emplace_back(&function, plain);
+    }
+  }
+
+  Functions of(const CallBase &call) const {
+    Functions out;
+    const std::optional<int64_t> slot = slotOf(call);
+    for (auto [function, plain] : found_) {
+      if (!plain && slot) {
+        const auto places = slots_.find(function);
+        if (places == slots_.end() || !is_contained(places->second, *slot))
+          continue;
+      }
+      if (fits(call, *function))
+        out.insert(function);
+    }
+    return out;
+  }
+
+private:
+  // The offset at which a function pointer is read behind a pointer that was read as well.
+  std::optional<int64_t> slotOf(const CallBase &call) const {
+    const auto *load = dyn_cast<LoadInst>(call.getCalledOperand());
+    if (!load)
+      return std::nullopt;
+    const Value *address = load->getPointerOperand();
+    APInt offset(layout_.getIndexTypeSizeInBits(address->getType()), 0);
+    const Value *base = address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
+    return isa<LoadInst>(base) ? std::optional<int64_t>(offset.getSExtValue()) : std::nullopt;
+  }
+
+  bool isUsable(const Function &function) const {
+    LibFunc known;
+    return function.isDeclaration() ? library_.getLibFunc(function, known) && library_.has(known)
+                                    : enz::exactBody(function);
+  }
+
+  void readTable(GlobalVariable &table) {
+    SmallVector<std::pair<int64_t, Function *>, 16> entries;
+    size_t budget = kTableLimit;
+    functionsIn(table.getInitializer(), layout_, 0, budget, entries);
+    SmallVector<int64_t, 4> points;
+    for (const User *user : table.users()) {
+      const auto *step = dyn_cast<GEPOperator>(user);
+      APInt offset(layout_.getIndexTypeSizeInBits(table.getType()), 0);
+      if (step && step->accumulateConstantOffset(layout_, offset))
+        points.push_back(offset.getSExtValue());
+    }
+    // Each group of a table begins with data; its address point is where the functions begin.
+    const auto width = static_cast<int64_t>(layout_.getPointerSize());
+    for (size_t i = 0; i < entries.size(); ++i)
+      if (i == 0 || entries[i].first != entries[i - 1].first + width)
+        points.push_back(entries[i].first);
+    for (auto [place, function] : entries)
+      for (int64_t point : points)
+        if (place >= point)
+          slots_[function].push_back(place - point);
+  }
+
+  // Whether a use is the function that a marker asks to differentiate.
+  static bool isDifferentiated(const CallBase &call, const Use &use) {
+    const Function *callee = call.getCalledFunction();
+    return callee && callee->getName().contains("__enzyme_") && call.isArgOperand(&use) &&
+           call.getArgOperandNo(&use) == (call.paramHasAttr(0, Attribute::StructRet) ? 1 : 0);
+  }
+
+  // Whether the address is taken elsewhere than in virtual tables and lists kept by the compiler.
+  static bool isTaken(const Constant &address) {
+    for (const Use &use : address.uses()) {
+      const User *user = use.getUser();
+      if (isa<Function>(user) || isa<BlockAddress>(user))
+        continue;
+      if (const auto *inst = dyn_cast<Instruction>(user)) {
+        if (isGenerated(inst->getFunction()->getName()))
+          continue;
+        const auto *call = dyn_cast<CallBase>(inst);
+        if (call && (call->isCallee(&use) || isDifferentiated(*call, use)))
+          continue;
+        return true;
+      }
+      if (const auto *global = dyn_cast<GlobalVariable>(user)) {
+        if (!isVirtualTable(*global) && !global->getName().starts_with("llvm."))
+          return true;
+        continue;
+      }
+      const auto *inner = dyn_cast<Constant>(user);
+      if (!inner || isTaken(*inner))
+        return true;
+    }
+    return false;
+  }
+
+  const DataLayout &layout_;
+  const TargetLibraryInfo &library_;
+  DenseMap<const Function *, SmallVector<int64_t, 4>> slots_;
+  std::vector<std::pair<Function *, bool>> found_;
+};
+
+// Branches off a direct call for each target; with `closed` the last one needs no test.
+void promote(CallBase &call, ArrayRef<Function *> targets, bool closed) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (closed && i + 1 == targets.size()) {
+      promoteCall(call, targets[i]);
+      return;
+    }
+    CallBase &direct = promoteCallWithIfThenElse(call, targets[i]);
+    if (!closed)
+      direct.addFnAttr(Attribute::get(call.getContext(), enz::kGuess));
+  }
+  if (!targets.empty())
+    call.addFnAttr(Attribute::get(call.getContext(), enz::kFallback));
+}
+
+bool isPointerCall(const CallBase &call) {
+  return isa<CallInst, InvokeInst>(call) && call.isIndirectCall() && !call.hasFnAttr(enz::kFallback);
+}
+
+SmallVector<CallBase *, 8> pointerCalls(Function &function) {
+  SmallVector<CallBase *, 8> out;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst); call && isPointerCall(*call))
+        out.push_back(call);
+  return out;
+}
+
+} // namespace
+
+bool enz::traceFunctions(Value *pointer, const DataLayout &layout, SmallSetVector<Function *, 8> &out) {
+  SmallVector<Value *, 8> work{pointer};
+  SmallPtrSet<Value *, 16> seen;
+  while (!work.empty()) {
+    Value *value = work.pop_back_val()->stripPointerCasts();
+    if (!seen.insert(value).second)
+      continue;
+    if (seen.size() > kTraceLimit)
+      return false;
+    if (auto *phi = dyn_cast<PHINode>(value)) {
+      work.append(phi->op_begin(), phi->op_end());
+    } else if (auto *choice = dyn_cast<SelectInst>(value)) {
+      work.push_back(choice->getTrueValue());
+      work.push_back(choice->getFalseValue());
+    } else if (auto *same = dyn_cast<FreezeInst>(value)) {
+      work.push_back(same->getOperand(0));
+    } else if (auto *load = dyn_cast<LoadInst>(value)) {
+      if (load->isVolatile() || !readFrom(load->getPointerOperand(), layout, out))
+        return false;
+    } else if (auto *function = dyn_cast_or_null<Function>(resolve(value))) {
+      out.insert(function);
+    } else if (!isa<ConstantPointerNull, UndefValue>(value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void enz::straightenCall(CallBase &call) {
+  if (auto *direct = dyn_cast<CallInst>(&call); direct && direct->isMustTailCall())
+    direct->setTailCallKind(CallInst::TCK_Tail);
+  if (auto *alias = dyn_cast<GlobalAlias>(call.getCalledOperand()))
+    if (auto *function = dyn_cast_or_null<Function>(resolve(alias)))
+      call.setCalledOperand(function);
+  auto *function = dyn_cast<Function>(call.getCalledOperand());
+  if (function && isa<CallInst, InvokeInst>(call) && function->getFunctionType() != call.getFunctionType() &&
+      fits(call, *function))
+    promoteCall(call, function);
+}
+
+bool enz::hasPointerCalls(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst); call && (isPointerCall(*call) || enz::callsBack(*call)))
+        return true;
+  return false;
+}
+
+bool enz::promoteKnownCalls(Function &function) {
+  const DataLayout &layout = function.getDataLayout();
+  bool changed = false;
+  for (CallBase *call : pointerCalls(function)) {
+    Functions targets;
+    if (!traceFunctions(call->getCalledOperand(), layout, targets) || targets.empty() ||
+        targets.size() > kCandidateLimit)
+      continue;
+    SmallVector<Function *, 8> fitting;
+    copy_if(targets, std::back_inserter(fitting), [call](Function *target) { return fits(*call, *target); });
+    if (fitting.empty())
+      continue;
+    promote(*call, fitting, fitting.size() == targets.size());
+    changed = true;
+  }
+  return changed;
+}
+
+bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function) {
+  SmallVector<CallBase *, 8> calls = pointerCalls(function);
+  if (calls.empty())
+    return false;
+  const Targets targets(host, function);
+  bool changed = false;
+  for (CallBase *call : calls) {
+    const Functions likely = targets.of(*call);
+    if (likely.empty() || likely.size() > kCandidateLimit)
+      continue;
+    promote(*call, likely.getArrayRef(), /*closed=*/false);
+    changed = true;
+  }
+  return changed;
+}

@@ -1,0 +1,348 @@
+// Checks the derivatives of generated programs; linked with each batch of them, compiled without the plugin.
+//
+// The objective of a case is F(x) = f(x) + sum_i w_i x'_i, with x' the final content of the memory x and fixed weights w: the
+// weights are what the adjoint memory holds on entry. At some points x these must hold:
+//
+//   repeated   the value is the same when computed again, and so is the gradient: no state is left behind
+//   primal     the gradient leaves in x what the function leaves
+//   forward    each component of the gradient is the tangent along that coordinate, up to rounding
+//   difference the tangent along a direction is the limit of central differences (Ridders' extrapolation with its own
+//              estimate of the error: a kink or jump nearby makes the estimate large, and then nothing is said); what looks
+//              wrong must look wrong at three neighbouring points
+//   memory     what is allocated is freed, once, and nothing is written behind its end. malloc and its kin come through
+//              this file (ld --wrap): new and freed memory is filled with rubbish, which shows reads of either
+//
+// Output: `BEGIN id`, `DERIVATIVES id` when the program itself has been run, then `OK id` or `WRONG id what ...`, `LEAK id ...`, `INVALID id ...` (the program itself is unfit), and
+// `VALUES id point numbers...` for comparison with other optimisation levels. Not handled: threads.
+#include <float.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#ifndef FUZZ_SECONDS
+#define FUZZ_SECONDS 10
+#endif
+
+// ------------------------------------------------------------------------------------------------------------ memory
+
+static long live;
+static int current = -1;
+static const char *memory_fault;
+
+#ifdef FUZZ_WRAP
+enum { QUARANTINE = 256 };
+struct header {
+    uint64_t magic;
+    size_t size;
+};
+static const uint64_t ALIVE = 0x5eedfacecafef00dull, DEAD = 0xdeadfacecafef00dull, END = 0x1234fedc5678ba98ull;
+static struct header *quarantine[QUARANTINE];
+static unsigned quarantined;
+
+void *__real_malloc(size_t size);
+void __real_free(void *memory);
+
+static void *allocate(size_t size, int fill)
+{
+    struct header *header = __real_malloc(sizeof(struct header) + size + sizeof END);
+    if (!header)
+        return NULL;
+    *header = (struct header){ALIVE, size};
+    char *data = (char *)(header + 1);
+    for (size_t i = 0; i < size; i++)
+        data[i] = (char)fill;
+    memcpy(data + size, &END, sizeof END);
+    live++;
+    return data;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return allocate(size, 0x55);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return allocate(count * size, 0);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    (void)alignment;
+    return allocate(size, 0x55);
+}
+
+void __wrap_free(void *memory)
+{
+    if (!memory)
+        return;
+    struct header *header = (struct header *)memory - 1;
+    if (header->magic != ALIVE) {
+        memory_fault = header->magic == DEAD ? "freed twice" : "a pointer that was not allocated is freed";
+        return;
+    }
+    if (memcmp((char *)memory + header->size, &END, sizeof END) != 0)
+        memory_fault = "written behind its end";
+    header->magic = DEAD;
+    for (size_t i = 0; i < header->size; i++)
+        ((char *)memory)[i] = (char)0xd5;
+    live--;
+    struct header **place = &quarantine[quarantined++ % QUARANTINE];
+    __real_free(*place);
+    *place = header;
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    if (!memory)
+        return __wrap_malloc(size);
+    struct header *header = (struct header *)memory - 1;
+    void *moved = __wrap_malloc(size);
+    memcpy(moved, memory, header->size < size ? header->size : size);
+    __wrap_free(memory);
+    return moved;
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------------------ numbers
+
+static uint64_t state;
+
+static double uniform(double low, double high)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * ((double)(state >> 11) * 0x1p-53);
+}
+
+static double largest(const double *values, int count)
+{
+    double most = 0.0;
+    for (int i = 0; i < count; i++)
+        if (!(fabs(values[i]) <= most))
+            most = fabs(values[i]);
+    return most;
+}
+
+static double weights[FUZZ_MEMORY];
+
+static double objective(double (*function)(double *, int), const double *x, int n, double *final)
+{
+    double copy[FUZZ_INPUTS];
+    memcpy(copy, x, sizeof copy);
+    double sum = function(copy, n);
+    for (int i = 0; i < FUZZ_MEMORY; i++)
+        sum += weights[i] * copy[i];
+    if (final)
+        memcpy(final, copy, sizeof copy);
+    return sum;
+}
+
+static double directional(const struct fuzz_case *tested, const double *x, const double *direction, int n)
+{
+    double copy[FUZZ_INPUTS], tangent[FUZZ_INPUTS];
+    memcpy(copy, x, sizeof copy);
+    memcpy(tangent, direction, sizeof tangent);
+    double sum = tested->tangent(copy, tangent, n);
+    for (int i = 0; i < FUZZ_MEMORY; i++)
+        sum += weights[i] * tangent[i];
+    return sum;
+}
+
+enum { FUZZ_ORDERS = 9 };
+
+static double difference(double (*function)(double *, int), const double *x, const double *direction, int n, double *error)
+{
+    double table[FUZZ_ORDERS][FUZZ_ORDERS], moved[FUZZ_INPUTS], best = NAN, step = 1.0 / 128.0;
+    *error = INFINITY;
+    for (int level = 0; level < FUZZ_ORDERS; level++, step *= 0.4) {
+        double sides[2];
+        for (int side = 0; side < 2; side++) {
+            for (int i = 0; i < FUZZ_INPUTS; i++)
+                moved[i] = x[i] + (side ? -step : step) * direction[i];
+            sides[side] = objective(function, moved, n, NULL);
+        }
+        double noise = 4.0 * DBL_EPSILON * (fabs(sides[0]) + fabs(sides[1]) + 1.0) / step, power = 1.0;
+        table[level][0] = (sides[0] - sides[1]) / (2.0 * step);
+        for (int order = 1; order <= level; order++) {
+            power *= 6.25;
+            double refined = (power * table[level][order - 1] - table[level - 1][order - 1]) / (power - 1.0);
+            double estimate = fmax(fabs(refined - table[level][order - 1]), fabs(refined - table[level - 1][order - 1]));
+            table[level][order] = refined;
+            if (estimate + noise < *error) {
+                *error = estimate + noise;
+                best = refined;
+            }
+        }
+    }
+    return best;
+}
+
+// 1: differs; 0: agrees; -1: the difference is too uncertain to tell.
+static int compare(const struct fuzz_case *tested, const double *x, const double *direction, int n, double scale,
+                   double *got, double *want)
+{
+    double error;
+    *got = directional(tested, x, direction, n);
+    *want = difference(tested->reference, x, direction, n, &error);
+    double most = fmax(scale, fmax(fabs(*got), fabs(*want)));
+    if (fabs(*got - *want) <= (tested->floats ? 2e-3 : 1e-6) * most + 20.0 * error)
+        return error <= 1e-4 * most ? 0 : -1;
+    return error <= 1e-4 * most || !isfinite(*got) ? 1 : -1;
+}
+
+// ------------------------------------------------------------------------------------------------------------ checks
+
+static int check_point(const struct fuzz_case *tested, int point, const double *x, int n)
+{
+    int id = tested->id;
+    double final[FUZZ_INPUTS], again[FUZZ_INPUTS], copy[FUZZ_INPUTS], gradient[FUZZ_INPUTS] = {0};
+    long before = live;
+    double value = objective(tested->value, x, n, final);
+    if (live != before || memory_fault) {
+        printf("INVALID %d the program itself leaks or frees wrongly\n", id);
+        return 1;
+    }
+    if (objective(tested->value, x, n, again) != value || memcmp(final, again, sizeof final) != 0) {
+        printf("INVALID %d the value is not the same again\n", id);
+        return 1;
+    }
+    if (!isfinite(value) || !(largest(final, FUZZ_INPUTS) < 1e6)) {
+        printf("INVALID %d the value is not finite\n", id);
+        return 1;
+    }
+    printf("DERIVATIVES %d\n", id);
+    fflush(stdout);
+    for (int round = 0; round < 2; round++) {
+        double *adjoint = round ? again : gradient;
+        memcpy(copy, x, sizeof copy);
+        memcpy(adjoint, weights, sizeof weights);
+        adjoint[FUZZ_MEMORY] = 0.0;
+        tested->gradient(copy, adjoint, n);
+        if (memory_fault) {
+            printf("LEAK %d reverse: memory is %s\n", id, memory_fault);
+            return 1;
+        }
+        if (live != before) {
+            printf("LEAK %d reverse: %ld allocations stay\n", id, live - before);
+            return 1;
+        }
+        for (int i = 0; i < FUZZ_MEMORY; i++)
+            if (!(fabs(copy[i] - final[i]) <= 1e-12 * (1.0 + fabs(final[i])))) {
+                printf("WRONG %d primal after reverse: x[%d] = %.17g, expected %.17g\n", id, i, copy[i], final[i]);
+                return 1;
+            }
+    }
+    double tangents[FUZZ_INPUTS];
+    for (int i = 0; i < FUZZ_INPUTS; i++) {
+        double direction[FUZZ_INPUTS] = {0};
+        direction[i] = 1.0;
+        tangents[i] = directional(tested, x, direction, n);
+    }
+    if (memory_fault || live != before) {
+        printf("LEAK %d forward: %ld allocations stay, memory is %s\n", id, live - before,
+               memory_fault ? memory_fault : "sound");
+        return 1;
+    }
+    double scale = fmax(1e-3, fmin(largest(gradient, FUZZ_INPUTS), largest(tangents, FUZZ_INPUTS)));
+    double tolerance = tested->floats ? 3e-4 : 1e-9;
+    printf("VALUES %d %d %d %.17g", id, point, tested->floats, value);
+    for (int i = 0; i < FUZZ_INPUTS; i++)
+        printf(" %.17g", gradient[i]);
+    printf("\n");
+    int uncertain = 0, differs[2] = {0, 0};
+    double got[2] = {0}, want[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        double direction[FUZZ_INPUTS], near[FUZZ_INPUTS];
+        for (int i = 0; i < FUZZ_INPUTS; i++)
+            direction[i] = uniform(-1.0, 1.0);
+        int verdict = compare(tested, x, direction, n, scale, &got[k], &want[k]);
+        uncertain += verdict < 0;
+        differs[k] = verdict > 0;
+        for (int other = 0; verdict > 0 && other < 2; other++) {
+            double a, b;
+            for (int i = 0; i < FUZZ_INPUTS; i++)
+                near[i] = x[i] + uniform(-1e-3, 1e-3);
+            differs[k] &= compare(tested, near, direction, n, scale, &a, &b) > 0;
+        }
+    }
+    int forward_wrong = differs[0] || differs[1];
+    for (int i = 0; i < FUZZ_INPUTS; i++)
+        if (!(fabs(gradient[i] - tangents[i]) <= tolerance * scale)) {
+            printf("WRONG %d reverse component %d: reverse %.12g, forward %.12g (forward %s differences)\n", id, i,
+                   gradient[i], tangents[i], forward_wrong ? "differs from" : uncertain ? "maybe agrees with" : "agrees with");
+            return 1;
+        }
+    if (memcmp(again, gradient, sizeof again) != 0) {
+        printf("WRONG %d reverse is not the same again\n", id);
+        return 1;
+    }
+    for (int k = 0; k < 2; k++)
+        if (differs[k]) {
+            printf("WRONG %d both modes: along a direction %.12g, differences %.12g\n", id, got[k], want[k]);
+            return 1;
+        }
+    if (uncertain)
+        printf("UNCERTAIN %d\n", id);
+    return 0;
+}
+
+static void check(const struct fuzz_case *tested)
+{
+    current = tested->id;
+    memory_fault = NULL;
+    printf("BEGIN %d\n", tested->id);
+    fflush(stdout);
+    alarm(FUZZ_SECONDS);
+    state = (uint64_t)tested->id * 2862933555777941757u + 3037000493u;
+    uniform(0.0, 1.0);
+    int failed = 0;
+    for (int point = 0; point < 2 && !failed; point++) {
+        double x[FUZZ_INPUTS];
+        for (int i = 0; i < FUZZ_INPUTS; i++)
+            x[i] = uniform(-1.0, 1.0);
+        for (int i = 0; i < FUZZ_MEMORY; i++)
+            weights[i] = uniform(-0.5, 0.5);
+        failed = check_point(tested, point, x, point == 0 ? 3 : tested->id % 6);
+    }
+    if (!failed)
+        printf("OK %d\n", tested->id);
+    fflush(stdout);
+}
+
+static void ended(int number)
+{
+    static const char text[] = "\nSIGNAL ";
+    char digits[3] = {(char)('0' + number / 10), (char)('0' + number % 10), '\n'};
+    ssize_t ignored = write(1, text, sizeof text - 1);
+    ignored = write(1, digits, sizeof digits);
+    (void)ignored;
+    _exit(100 + number);
+}
+
+// Linked into programs under a sanitizer: they end by themselves.
+__attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
+
+int main(int argc, char **argv)
+{
+    int first = argc > 1 ? atoi(argv[1]) : 0;
+    signal(SIGALRM, ended);
+    if (!__lsan_do_recoverable_leak_check) {
+        signal(SIGSEGV, ended);
+        signal(SIGBUS, ended);
+        signal(SIGFPE, ended);
+        signal(SIGILL, ended);
+        signal(SIGABRT, ended);
+    }
+    for (int i = first; i < fuzz_count; i++) {
+        check(&fuzz_cases[i]);
+        if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) {
+            printf("LEAK %d reported by the sanitizer\n", fuzz_cases[i].id);
+            fflush(stdout);
+        }
+    }
+    printf("DONE\n");
+    return 0;
+}

@@ -1,0 +1,444 @@
+//! Compiles batches of generated programs, runs them, and says what came of each.
+//!
+//! Many programs share one call of the compiler. A refusal names a line, so the programs that are refused are taken out and the
+//! rest is compiled again; what makes the compiler crash or hang is found by halving. A program that crashes when it runs is
+//! passed over and the run goes on behind it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::generate::Program;
+use crate::process::{self, Finished};
+use crate::toolchain::{self, Level};
+use crate::{Error, Result};
+
+/// What came of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All checks passed.
+    Right,
+    /// All checks passed, but differences could not tell whether both modes are wrong alike.
+    Uncertain,
+    /// Refused with a code, when it was compiled or when it ran.
+    Refused(String),
+    /// A check failed.
+    Wrong(String),
+    /// Memory was leaked, freed twice or overrun.
+    Memory(String),
+    /// A derivative ended by a signal.
+    Crash(String),
+    /// A derivative ran on.
+    Hang,
+    /// A sanitizer spoke up.
+    Sanitizer(String),
+    /// The compiler crashed.
+    CompilerCrash(String),
+    /// The compiler did not end.
+    CompilerHang,
+    /// The engine says itself that it failed.
+    Engine(String),
+    /// The program itself is unfit: a defect of the generator.
+    Unfit(String),
+}
+
+impl Outcome {
+    /// One word.
+    pub fn class(&self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Uncertain => "uncertain",
+            Self::Refused(_) => "refused",
+            Self::Wrong(_) => "wrong",
+            Self::Memory(_) => "memory",
+            Self::Crash(_) => "crash",
+            Self::Hang => "hang",
+            Self::Sanitizer(_) => "sanitizer",
+            Self::CompilerCrash(_) => "compiler-crash",
+            Self::CompilerHang => "compiler-hang",
+            Self::Engine(_) => "engine",
+            Self::Unfit(_) => "unfit",
+        }
+    }
+
+    /// What there is to say.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Right | Self::Uncertain | Self::Hang | Self::CompilerHang => "",
+            Self::Refused(text)
+            | Self::Wrong(text)
+            | Self::Memory(text)
+            | Self::Crash(text)
+            | Self::Sanitizer(text)
+            | Self::CompilerCrash(text)
+            | Self::Engine(text)
+            | Self::Unfit(text) => text,
+        }
+    }
+
+    /// Whether it is a defect of the engine.
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, Self::Right | Self::Uncertain | Self::Refused(_) | Self::Unfit(_))
+    }
+
+    /// What a smaller program must share to have the same defect: the text without its numbers.
+    pub fn signature(&self) -> String {
+        let words = self.text().split([':', '\n']).next().unwrap_or_default();
+        let plain: String = words.chars().filter(|c| !c.is_ascii_digit()).collect();
+        format!("{}: {plain}", self.class())
+    }
+}
+
+/// An outcome with the numbers that other levels must reproduce, one row per point.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Value and gradient.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl From<Outcome> for Finding {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, values: Vec::new() }
+    }
+}
+
+/// How a batch is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Optimisation.
+    pub level: Level,
+    /// Under AddressSanitizer and UndefinedBehaviorSanitizer.
+    pub sanitize: bool,
+    /// With debug information.
+    pub debug: bool,
+    /// Without inlining before differentiation: calls are differentiated as calls.
+    pub apart: bool,
+}
+
+impl Mode {
+    /// As options of clang.
+    pub fn name(self) -> String {
+        let mut name = self.level.flags().join(" ");
+        if self.debug {
+            name.push_str(" -g");
+        }
+        if self.apart {
+            name.push_str(" -enzyme-inline-count=0");
+        }
+        if self.sanitize {
+            name.push_str(" -fsanitize=address,undefined");
+        }
+        name
+    }
+}
+
+/// A compilation of one program that takes longer hangs.
+const COMPILE_SECONDS: u64 = 40;
+/// Time of a program's run; each ends itself after ten seconds.
+const RUN_SECONDS: u64 = 600;
+
+/// The laboratory: a folder with the compiled checks.
+#[derive(Debug)]
+pub struct Bench {
+    folder: tempfile::TempDir,
+    plugin: PathBuf,
+    checks: PathBuf,
+    counter: AtomicUsize,
+    flags: Vec<String>,
+}
+
+/// The folder of the checks.
+pub fn sources() -> PathBuf {
+    toolchain::root().join("tests/fuzz")
+}
+
+fn clang() -> Command {
+    Command::new(toolchain::llvm_program("clang"))
+}
+
+const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+const WRAPPED: [&str; 5] = ["malloc", "calloc", "realloc", "free", "aligned_alloc"];
+
+impl Bench {
+    /// Compiles the checks; `flags` are given to every compilation of generated programs.
+    pub fn new(flags: Vec<String>) -> Result<Self> {
+        let folder = toolchain::scratch()?;
+        for (name, options) in [("check.o", &["-DFUZZ_WRAP"][..]), ("check_san.o", &SANITIZERS[..])] {
+            let mut command = clang();
+            command.args(["-O1", "-w", "-c"]).args(options).arg(sources().join("check.c"));
+            command.arg("-o").arg(folder.path().join(name));
+            process::run(&mut command, Duration::from_secs(60))?.expect_success("the checks do not compile")?;
+        }
+        let checks = folder.path().to_owned();
+        Ok(Self { folder, plugin: toolchain::plugin()?, checks, counter: AtomicUsize::new(0), flags })
+    }
+
+    /// What comes of each program under a mode.
+    pub fn evaluate(&self, programs: &[Program], mode: Mode) -> Result<BTreeMap<u32, Finding>> {
+        let mut findings = BTreeMap::new();
+        let number = self.counter.fetch_add(1, Ordering::Relaxed);
+        let (source, program) =
+            (self.folder.path().join(format!("{number}.c")), self.folder.path().join(format!("{number}.out")));
+        let result = self.evaluate_into(programs, mode, &source, &program, &mut findings);
+        let _ = (std::fs::remove_file(&source), std::fs::remove_file(&program));
+        result.map(|()| findings)
+    }
+
+    fn evaluate_into(
+        &self,
+        programs: &[Program],
+        mode: Mode,
+        source: &Path,
+        program: &Path,
+        findings: &mut BTreeMap<u32, Finding>,
+    ) -> Result<()> {
+        let mut left: Vec<&Program> = programs.iter().collect();
+        while !left.is_empty() {
+            let ends = write_batch(&left, source)?;
+            let finished = self.compile(source, program, mode, left.len())?;
+            if finished.succeeded() {
+                return run_batch(program, mode, &left, findings);
+            }
+            let crashed = crash_of(&finished);
+            let blamed = if crashed.is_some() { BTreeMap::new() } else { blame(&finished.stderr, &ends) };
+            if blamed.is_empty() {
+                if let [only] = left[..] {
+                    let outcome = if finished.timed_out {
+                        Outcome::CompilerHang
+                    } else if let Some(text) = crashed {
+                        Outcome::CompilerCrash(text)
+                    } else {
+                        Outcome::Engine(first_error(&finished.stderr))
+                    };
+                    findings.insert(only.id, outcome.into());
+                    return Ok(());
+                }
+                let owned: Vec<Program> = left.iter().map(|program| (*program).clone()).collect();
+                let (first, second) = owned.split_at(owned.len() / 2);
+                findings.extend(self.evaluate(first, mode)?);
+                findings.extend(self.evaluate(second, mode)?);
+                return Ok(());
+            }
+            let mut index = 0;
+            left.retain(|program| {
+                let outcome = blamed.get(&index).cloned();
+                index += 1;
+                match outcome {
+                    Some(outcome) => {
+                        findings.insert(program.id, outcome.into());
+                        false
+                    }
+                    None => true,
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// The command that compiles a batch.
+    pub fn command(&self, source: &Path, program: &Path, mode: Mode) -> Command {
+        let mut command = clang();
+        command.args(mode.level.flags()).arg("-w").args(&self.flags);
+        let mut plugin = std::ffi::OsString::from("-fpass-plugin=");
+        plugin.push(&self.plugin);
+        command.arg(plugin).arg("-I").arg(sources());
+        if mode.debug {
+            command.arg("-g");
+        }
+        if mode.apart {
+            command.args(["-Xclang", "-load", "-Xclang"]).arg(&self.plugin);
+            command.args(["-mllvm", "-enzyme-inline-count=0"]);
+        }
+        if mode.sanitize {
+            command.args(SANITIZERS);
+        } else {
+            command.args(WRAPPED.map(|name| format!("-Wl,--wrap={name}")));
+        }
+        command.arg(source).arg(self.checks.join(if mode.sanitize { "check_san.o" } else { "check.o" }));
+        command.arg("-o").arg(program).arg("-lm");
+        command
+    }
+
+    fn compile(&self, source: &Path, program: &Path, mode: Mode, count: usize) -> Result<Finished> {
+        let factor = if mode.sanitize { 4 } else { 2 };
+        let limit = Duration::from_secs(COMPILE_SECONDS + factor * count as u64);
+        process::run(&mut self.command(source, program, mode), limit)
+    }
+}
+
+/// Writes a batch; the result has the last line of each program.
+fn write_batch(programs: &[&Program], path: &Path) -> Result<Vec<usize>> {
+    let (text, ends) = batch(programs);
+    std::fs::write(path, text).map_err(Error::io(format!("writing {}", path.display())))?;
+    Ok(ends)
+}
+
+/// The text of a batch, and the last line of each program.
+pub fn batch(programs: &[&Program]) -> (String, Vec<usize>) {
+    let mut text = String::from("#include \"check.h\"\n\n");
+    let (mut lines, mut ends, mut rows) = (2, Vec::new(), String::new());
+    for program in programs {
+        let printed = program.print();
+        lines += printed.lines().count();
+        ends.push(lines);
+        text.push_str(&printed);
+        rows.push_str(&program.row());
+    }
+    text.push_str("const struct fuzz_case fuzz_cases[] = {\n");
+    text.push_str(&rows);
+    text.push_str(&format!("}};\nconst int fuzz_count = {};\n", programs.len()));
+    (text, ends)
+}
+
+/// Which programs of a batch the compiler's errors are about.
+fn blame(messages: &str, ends: &[usize]) -> BTreeMap<usize, Outcome> {
+    let mut blamed = BTreeMap::new();
+    for line in messages.lines() {
+        let Some((place, error)) = line.split_once(": error: ") else { continue };
+        let mut fields = place.rsplit(':');
+        let (column, row) = (fields.next(), fields.next());
+        let (Some(_), Some(Ok(row))) = (column, row.map(str::parse::<usize>)) else { continue };
+        let index = ends.partition_point(|&end| end < row);
+        if index == ends.len() {
+            continue;
+        }
+        let code = error.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(code, _)| code);
+        let outcome = match code {
+            Some("E0901" | "E0110") => Outcome::Engine(error.to_owned()),
+            Some(_) => Outcome::Refused(error.to_owned()),
+            None => Outcome::Unfit(error.to_owned()),
+        };
+        let worse = matches!(outcome, Outcome::Engine(_) | Outcome::Unfit(_));
+        if worse || !blamed.contains_key(&index) {
+            blamed.insert(index, outcome);
+        }
+    }
+    blamed
+}
+
+/// What LLVM and Rust print when they crash.
+pub const CRASHES: [&str; 6] =
+    ["PLEASE submit a bug report", "Stack dump", "panicked at", "LLVM ERROR", "Assertion `", "AddressSanitizer"];
+
+/// Whether a compiler crashed, and what it said.
+pub fn crash_of(finished: &Finished) -> Option<String> {
+    if finished.timed_out {
+        return None;
+    }
+    let said = finished.stderr.lines().find(|line| CRASHES.iter().any(|crash| line.contains(crash)));
+    let signalled = finished.status.is_none_or(|status| status > 128);
+    if said.is_none() && !signalled {
+        return None;
+    }
+    let telling = finished
+        .stderr
+        .lines()
+        .find(|line| line.contains("panicked at") || line.contains("LLVM ERROR") || line.contains("Assertion `"));
+    Some(telling.or(said).unwrap_or("ended by a signal").to_owned())
+}
+
+fn first_error(messages: &str) -> String {
+    messages.lines().find(|line| line.contains("error")).unwrap_or("no message").to_owned()
+}
+
+/// Runs a compiled batch and reads what it prints.
+fn run_batch(program: &Path, mode: Mode, programs: &[&Program], findings: &mut BTreeMap<u32, Finding>) -> Result<()> {
+    let mut start = 0;
+    while start < programs.len() {
+        let mut command = Command::new(program);
+        command.arg(start.to_string());
+        command.env("ASAN_OPTIONS", "detect_stack_use_after_return=1").env("UBSAN_OPTIONS", "print_stacktrace=0");
+        let finished = process::run(&mut command, Duration::from_secs(RUN_SECONDS))?;
+        let mut last = None;
+        let mut derived = false;
+        for line in finished.stdout.lines() {
+            let mut words = line.splitn(3, ' ');
+            let (word, id) = (words.next().unwrap_or_default(), words.next().and_then(|id| id.parse::<u32>().ok()));
+            let (Some(id), rest) = (id, words.next().unwrap_or_default().to_owned()) else { continue };
+            let finding = findings.entry(id).or_insert_with(|| Outcome::Right.into());
+            match word {
+                "BEGIN" => {
+                    last = Some(id);
+                    derived = false;
+                }
+                "DERIVATIVES" => derived = true,
+                "WRONG" => finding.outcome = Outcome::Wrong(rest),
+                "LEAK" => finding.outcome = Outcome::Memory(rest),
+                "INVALID" => finding.outcome = Outcome::Unfit(rest),
+                "UNCERTAIN" => finding.outcome = Outcome::Uncertain,
+                "VALUES" => {
+                    finding.values.push(rest.split(' ').skip(2).filter_map(|number| number.parse().ok()).collect());
+                }
+                _ => {}
+            }
+        }
+        if finished.succeeded() && finished.stdout.ends_with("DONE\n") {
+            return Ok(());
+        }
+        let Some(id) = last else { return Err(finished.failure("a batch did not start")) };
+        let outcome = ending(&finished, mode, derived);
+        findings.insert(id, outcome.into());
+        start = programs.iter().position(|program| program.id == id).map_or(programs.len(), |index| index + 1);
+    }
+    Ok(())
+}
+
+/// Why a batch ended before its end.
+fn ending(finished: &Finished, mode: Mode, derived: bool) -> Outcome {
+    let report = finished.stderr.lines().find(|line| {
+        line.contains("runtime error:") || line.contains("ERROR: AddressSanitizer") || line.contains("LeakSanitizer")
+    });
+    let refused = finished.stderr.lines().find_map(|line| {
+        let at = line.find("[E0")?;
+        line.get(at..).filter(|rest| rest.as_bytes().get(6) == Some(&b']')).map(str::to_owned)
+    });
+    if let Some(text) = refused {
+        return Outcome::Refused(format!("when run: {text}"));
+    }
+    let text = match report {
+        Some(line) if mode.sanitize => line.split(": ").skip(1).collect::<Vec<_>>().join(" ").replace("0x", ""),
+        _ => finished.stdout.lines().rfind(|line| line.starts_with("SIGNAL")).unwrap_or(&finished.ending()).to_owned(),
+    };
+    if !derived {
+        return Outcome::Unfit(format!("the program itself: {text}"));
+    }
+    match report {
+        Some(_) if mode.sanitize => Outcome::Sanitizer(text),
+        _ if text.contains("SIGNAL 14") || finished.timed_out => Outcome::Hang,
+        _ => Outcome::Crash(text),
+    }
+}
+
+/// Where two levels differ, if they do.
+pub fn disagreement(program: &Program, first: &Finding, second: &Finding) -> Option<String> {
+    let tolerance = if program.floats { 2e-3 } else { 1e-9 };
+    for (one, other) in first.values.iter().zip(&second.values) {
+        let scale = one.iter().skip(1).fold(1e-3_f64, |most, value| most.max(value.abs()));
+        for (index, (a, b)) in one.iter().zip(other).enumerate() {
+            let scale = if index == 0 { a.abs().max(1.0) } else { scale };
+            let near = (a - b).abs() <= tolerance * scale;
+            if !near {
+                let what = if index == 0 { "levels give other values" } else { "levels give other gradients" };
+                return Some(format!("{what}: component {index}: {a} and {b}"));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_blamed_on_programs() {
+        let text = "x.c:7:3: error: [E0301] a\n  note: b\nx.c:15:3: error: [E0901] c\nx.c:30:1: error: d\n";
+        let blamed = blame(text, &[10, 20, 30]);
+        let classes: Vec<&str> = blamed.values().map(Outcome::class).collect();
+        assert_eq!(classes, ["refused", "engine", "unfit"]);
+    }
+}
