@@ -181,6 +181,13 @@ impl Engine {
         if !refused.is_empty() {
             return Err(refused);
         }
+        if request.mode != Mode::Forward
+            && let Some(i) = crate::owned::reallocates(module, &units, request.func, &context)
+        {
+            let what = "reallocation of memory that the caller of the derivative owns";
+            let refusal = Refusal::new(RefusalKind::Operation(what.to_owned())).at(i);
+            return Err(vec![Refused { func: request.func, refusal }]);
+        }
         let key = DerivativeKey { func: request.func, mode: request.mode, context, kept: BTreeSet::new() };
         let mut queue = Vec::new();
         // A refused request leaves nothing behind that a later one could call.

@@ -65,7 +65,8 @@ Value *makePair(IRBuilder<> &builder, Type *type, Value *first, Value *second) {
   Value *out = PoisonValue::get(type);
   Value *const parts[] = {first, second};
   for (unsigned n = 0; n < 2; ++n)
-    out = type->isVectorTy() ? builder.CreateInsertElement(out, parts[n], n) : builder.CreateInsertValue(out, parts[n], n);
+    out = type->isVectorTy() ? builder.CreateInsertElement(out, parts[n], n)
+                             : builder.CreateInsertValue(out, parts[n], n);
   return out;
 }
 

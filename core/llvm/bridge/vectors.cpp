@@ -63,7 +63,8 @@ bool reduce(CallInst &call, Intrinsic::ID id) {
 // -------------------------------------------------------------------------------------------------------------- masks
 
 // What a lane does if its bit of the mask is set; `body` gives the value that the lane then has, or null.
-Value *underMask(CallInst &call, Value *mask, unsigned lane, Value *otherwise, function_ref<Value *(IRBuilder<> &)> body) {
+Value *underMask(CallInst &call, Value *mask, unsigned lane, Value *otherwise,
+                 function_ref<Value *(IRBuilder<> &)> body) {
   IRBuilder<> builder(&call);
   Value *bit = nullptr;
   if (auto *constant = dyn_cast<Constant>(mask))
