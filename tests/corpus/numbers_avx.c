@@ -1,5 +1,5 @@
-// Kernels with AVX2 and FMA intrinsics: masked loads and stores for the rest of a loop, gathers, horizontal sums, blends,
-// permutations, rounding; in double and float. Machines without AVX2 skip it.
+// Kernels with AVX2 and FMA intrinsics: masked loads and stores for the rest of a loop, gathers, horizontal sums,
+// blends, permutations, rounding; in double and float. Machines without AVX2 skip it.
 // corpus: native
 #include "corpus.h"
 

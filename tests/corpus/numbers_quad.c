@@ -1,5 +1,5 @@
-// 128-bit floats: Kahan's recurrence x <- 111 - 1130/x + 3000/(x y), which goes astray in double, and a mean by Newton's
-// iteration; no library is called.
+// 128-bit floats: Kahan's recurrence x <- 111 - 1130/x + 3000/(x y), which goes astray in double, and a root by
+// Newton's iteration; no library is called.
 #include "corpus.h"
 
 enum { SIZE = CORPUS_SIZE(12, 4) };

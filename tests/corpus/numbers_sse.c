@@ -1,5 +1,6 @@
-// A dot product, a norm and a smooth minimum with SSE and SSE2 intrinsics, with their instructions for minimum, maximum,
+// A dot product, a norm and minima with SSE and SSE2 intrinsics, with their instructions for minimum, maximum,
 // comparison, shuffles and square roots.
+// corpus: native
 #include "corpus.h"
 
 #if defined(__x86_64__)

@@ -18,7 +18,8 @@ static double strict_loss(const double *x, int n)
         if (i % 2)
             y = sqrt(y) + fma(y, x[i], x[0]);
         single = single * (float)x[i] + (float)y;
-        sum += (double)single + sin(y) * exp(-x[i]) + pow(x[i], y) + fmax(y, x[i] - 9.0) + floor(0.001 * y * y) + (double)(int)(0.001 * y);
+        sum += (double)single + sin(y) * exp(-x[i]) + pow(x[i], y);
+        sum += fmax(y, x[i] - 9.0) + floor(0.001 * y * y) + (double)(int)(0.001 * y);
     }
     return sum;
 }

@@ -13,6 +13,7 @@ pub mod keys;
 pub mod lower;
 pub mod needs;
 pub mod normalise;
+pub mod owned;
 pub mod plan;
 pub mod refusal;
 pub mod request;

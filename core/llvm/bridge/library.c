@@ -1,15 +1,15 @@
-// Bodies of functions of the GNU C++ library that stand in its shared object: red-black trees (`std::map`, `std::set`) and
-// doubly linked lists. They link nodes, and their derivatives link the shadows of nodes in the same way, which only a body
-// can say. `library.inc` is this file compiled:
+// Bodies of functions of the GNU C++ library that stand in its shared object: red-black trees (`std::map`, `std::set`)
+// and doubly linked lists. They link nodes, and their derivatives link the shadows of nodes in the same way, which only
+// a body can say. `library.inc` is this file compiled:
 //
 //   clang-22 -O1 -Xclang -disable-llvm-passes -fno-strict-aliasing -S -emit-llvm library.c -o - |
 //     opt-22 -S -passes='always-inline,function(sroa,simplifycfg,instcombine,simplifycfg)'
 //
 // less its target, its metadata and its attributes, as a C++ raw string.
 //
-// Trees after Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", chapter 13, with null for the black leaves.
-// The header of a tree is a node whose parent is the root and whose children are the first and the last node; the parent of
-// the root is the header. The layouts are those of the library's ABI.
+// Trees after Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", chapter 13, with null for black leaves.
+// The header of a tree is a node whose parent is the root and whose children are the first and the last node; the
+// parent of the root is the header. The layouts are those of the library's ABI.
 
 enum colour { red, black };
 
@@ -22,7 +22,8 @@ struct link {
     struct link *next, *previous;
 };
 
-__attribute__((always_inline)) static void replace_child(struct node *header, struct node *parent, struct node *old, struct node *now)
+__attribute__((always_inline)) static void replace_child(struct node *header, struct node *parent, struct node *old,
+                                                          struct node *now)
 {
     if (parent == header)
         header->parent = now;
@@ -56,8 +57,8 @@ __attribute__((always_inline)) static void rotate_right(struct node *x, struct n
     x->parent = y;
 }
 
-void _ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_(_Bool to_left, struct node *x, struct node *parent,
-                                                                       struct node *header)
+void _ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_(_Bool to_left, struct node *x,
+                                                                       struct node *parent, struct node *header)
 {
     x->parent = parent;
     x->left = 0;

@@ -1,5 +1,5 @@
-// Bodies for functions that stand in shared libraries and link data structures: library.c says which, library.inc is what
-// it compiles to. A call in a prepared clone goes to an internal copy named `enzyme.lib.` and the symbol.
+// Bodies for functions that stand in shared libraries and link data structures: library.c says which, library.inc is
+// what it compiles to. A call in a prepared clone goes to an internal copy named `enzyme.lib.` and the symbol.
 
 #include "support.h"
 

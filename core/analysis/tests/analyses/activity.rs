@@ -213,8 +213,17 @@ fn conflicts() {
     check_conflicts(trick, &["x"], "");
     let atomic =
         "define double @f(ptr %p, double %x) {\n  %a = atomicrmw fadd ptr %p, double %x seq_cst\n  ret double %a\n}\n";
-    check_conflicts(atomic, &[], "unsupported a");
-    check_conflicts(atomic, &["p", "x"], "");
+    check_conflicts(atomic, &[], "");
+    let exchanged = "define double @f(ptr %p, double %x) {\n  %b = bitcast double %x to i64\n\
+        \x20 %a = cmpxchg ptr %p, i64 0, i64 %b seq_cst seq_cst\n  %l = load double, ptr %p\n  ret double %l\n}\n";
+    check_conflicts(exchanged, &[], "unsupported a");
+    check_conflicts(exchanged, &["p", "x"], "");
+    // Floats that pass through integer lanes, which nothing follows.
+    let lanes = "define double @f(ptr %p) {\n  %a = load <2 x i32>, ptr %p\n\
+        \x20 %b = shufflevector <2 x i32> %a, <2 x i32> poison, <2 x i32> <i32 1, i32 0>\n\
+        \x20 %c = bitcast <2 x i32> %b to double\n  ret double %c\n}\n";
+    check_conflicts(lanes, &[], "bit trick a");
+    check_conflicts(lanes, &["p"], "");
 }
 
 /// Functions and blocks in another order give the same activity.

@@ -1,7 +1,7 @@
 //! Complex functions of the C library: pairs of real numbers, differentiated as such.
 //!
 //! Where a function is holomorphic with derivative `p + iq`, its real part has the partials `p, -q` and its imaginary
-//! part `q, p`. Operands X and Y are real and imaginary part of the first number, Z and W those of the second. The names
+//! part `q, p`. Operands X and Y are real and imaginary part of the first number, Z and W those of the second. Names
 //! are those of functions that take and return the parts one by one: how a calling convention packs them is undone
 //! before. Jumps on branch cuts are not differentiated: the partials are those of the side on which the value lies.
 

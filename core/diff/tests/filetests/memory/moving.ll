@@ -78,11 +78,17 @@ loop:
 out:
   %end = phi ptr [ %new, %loop ]
   %one = load ptr, ptr %end
+  %second = getelementptr ptr, ptr %end, i64 1
   %last = getelementptr ptr, ptr %end, i64 2
-  %two = load ptr, ptr %last
+  %two = load ptr, ptr %second
+  %three = load ptr, ptr %last
   %a = load double, ptr %one
-  %b = load double, ptr %two
+  %b = load double, ptr %three
   %r = fmul double %a, %b
+  call void @free(ptr %one)
+  call void @free(ptr %two)
+  call void @free(ptr %three)
+  call void @free(ptr %end)
   ret double %r
 }
 
