@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 21] = [
     "plugin",
     "options",
     "host",
@@ -17,6 +17,7 @@ const SOURCES: [&str; 20] = [
     "normalise",
     "vectors",
     "library",
+    "flow",
     "inline",
     "indirect",
     "callbacks",

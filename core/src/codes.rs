@@ -46,11 +46,11 @@ code! {
     E0201, "a function without a body or rule is called with active data",
         "compile its definition into the same module, or mark it inactive if no derivative flows through it";
     E0202, "a function pointer is called with active data",
-        "call the function directly";
+        "define the functions that it may be in the same module, or link with -flto, or call the function directly";
     E0203, "an operation on active data has no derivative here",
         "rewrite the operation, or keep active data out of it";
     E0204, "control flow that cannot be turned round",
-        "rewrite it with structured loops, without exceptions";
+        "rewrite it with structured loops and ordinary returns";
     E0205, "bits of active floats are computed with as integers",
         "use the mathematical function instead of the bit trick";
     E0301, "the type of active bytes is not known",

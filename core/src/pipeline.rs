@@ -3,8 +3,11 @@
 //! A refusal for what is not known in a callee (types of bytes, where a pointer leads) may vanish where the callee is seen
 //! together with its caller. Such callees are inlined, whatever their size, and the request is tried again, a few times;
 //! if that does not help, the first refusal is reported, and all is as if it had not been tried. Recursive functions stay.
+//!
+//! A function may also be refused that is only called because a pointer might lead to it. Then it is taken from those that
+//! are called there: if the program does call it with active data, it ends with a message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Units};
@@ -18,7 +21,7 @@ use crate::report::{Report, from_problem, from_refusal};
 use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
-const RETRIES: usize = 4;
+const RETRIES: usize = 6;
 
 /// What happened to a marker call.
 enum Outcome {
@@ -133,15 +136,20 @@ fn is_closed(session: &Session, functions: &[FuncId]) -> bool {
     })
 }
 
-/// Why a marker call is refused, and the functions whose inlining might help.
+/// Why a marker call is refused, and what might help.
 struct Failure {
     reports: Vec<Report>,
-    curable: Vec<String>,
+    /// Functions to inline.
+    inline: Vec<String>,
+    /// Functions that were called on suspicion alone.
+    avoid: Vec<String>,
+    /// Some function was called on suspicion, perhaps inlined.
+    guessed: bool,
 }
 
 impl From<Vec<Report>> for Failure {
     fn from(reports: Vec<Report>) -> Failure {
-        Failure { reports, curable: Vec::new() }
+        Failure { reports, inline: Vec::new(), avoid: Vec::new(), guessed: false }
     }
 }
 
@@ -170,7 +178,42 @@ fn curable(session: &Session, root: FuncId, refused: &Refused) -> Option<String>
     (helps && refused.func != root).then(|| session.ir.funcs[refused.func].name.clone())
 }
 
-/// As [`differentiate`], again with more inlined where that may help.
+/// Functions that `from` calls, directly or not; those called on suspicion only if `all`.
+fn called(session: &Session, from: FuncId, all: bool) -> BTreeSet<FuncId> {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![from];
+    while let Some(f) = work.pop() {
+        if seen.insert(f) {
+            work.extend(calls(session, f).filter(|c| all || !c.1).map(|c| c.0));
+        }
+    }
+    seen
+}
+
+/// Functions that `f` calls, and whether on suspicion.
+fn calls(session: &Session, f: FuncId) -> impl Iterator<Item = (FuncId, bool)> + '_ {
+    let func = &session.ir.funcs[f];
+    let guesses = &session.facts(f).guesses;
+    func.placed().filter_map(move |(_, i)| Some((session.ir.direct_callee(func, i)?, guesses.contains(&i))))
+}
+
+/// What might help against refusals in functions that `root` reaches.
+fn failure(session: &Session, root: FuncId, reached: &[FuncId], refused: &[Refused], reports: Vec<Report>) -> Failure {
+    let certain = called(session, root, false);
+    let inline = refused.iter().filter_map(|r| curable(session, root, r)).collect();
+    let suspected: BTreeSet<FuncId> =
+        reached.iter().flat_map(|f| calls(session, *f)).filter(|c| c.1).map(|c| c.0).collect();
+    let bad: Vec<FuncId> = refused.iter().map(|r| r.func).filter(|f| !certain.contains(f)).collect();
+    let leads = |f: &FuncId| {
+        let reach = called(session, *f, true);
+        bad.iter().any(|b| reach.contains(b))
+    };
+    let avoid = suspected.iter().filter(|f| leads(f)).map(|f| session.ir.funcs[*f].name.clone()).collect();
+    let guessed = reached.iter().any(|f| !session.facts(*f).fallbacks.is_empty());
+    Failure { reports, inline, avoid, guessed }
+}
+
+/// As [`differentiate`], again in other ways where these may help.
 fn try_harder(
     session: &mut Session,
     options: &Options,
@@ -180,34 +223,46 @@ fn try_harder(
     call: &MarkerCall,
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Vec<Report>> {
-    let before = prepare.force.len();
+    let before = prepare.clone();
     let mut first: Option<Vec<Report>> = None;
     for attempt in 0..=RETRIES {
-        let Failure { reports, curable } = match differentiate(session, options, phase, engine, prepare, call, number) {
+        let failure = match differentiate(session, options, phase, engine, prepare, call, number) {
             Ok(done) => return Ok(done),
             Err(failure) => failure,
         };
-        first.get_or_insert(reports);
-        let known = prepare.force.len();
-        if attempt < RETRIES {
-            for name in curable {
-                if !prepare.force.contains(&name) {
-                    prepare.force.push(name);
-                }
-            }
-        }
-        if prepare.force.len() == known {
+        let more = attempt < RETRIES && change(prepare, &failure);
+        first.get_or_insert(failure.reports);
+        if !more {
             break;
         }
         session.forget_bodies();
         engine.forget();
     }
-    if prepare.force.len() > before {
-        prepare.force.truncate(before);
+    if *prepare != before {
+        *prepare = before;
         session.forget_bodies();
         engine.forget();
     }
     Err(first.unwrap_or_default())
+}
+
+/// Prepares functions in another way after a refusal; whether there is one that was not tried.
+fn change(prepare: &mut PrepareOptions, failure: &Failure) -> bool {
+    let fresh = |known: &[String], names: &[String]| -> Vec<String> {
+        names.iter().filter(|n| !known.contains(n)).cloned().collect()
+    };
+    let (avoid, inline) = (fresh(&prepare.avoid, &failure.avoid), fresh(&prepare.force, &failure.inline));
+    if !avoid.is_empty() {
+        prepare.avoid.extend(avoid);
+    } else if !inline.is_empty() {
+        prepare.force.extend(inline);
+    } else if failure.guessed && !prepare.keep_guesses {
+        // The next refusal then tells in which of them it is.
+        prepare.keep_guesses = true;
+    } else {
+        return false;
+    }
+    true
 }
 
 fn differentiate(
@@ -250,10 +305,7 @@ fn differentiate(
         Err(refused) => {
             let units = Units::analyze(&session.ir, &facts, &[func]);
             let reports = refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect();
-            return Err(Failure {
-                reports,
-                curable: refused.iter().filter_map(|r| curable(session, func, r)).collect(),
-            });
+            return Err(failure(session, func, &reached, &refused, reports));
         }
     };
     let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number)?;

@@ -38,11 +38,14 @@ static int implied(const struct quote *q, double spot, double rate, double *vola
         double next = v - error / vega;
         if (!(next > low && next < high))
             next = 0.5 * (low + high);
-        if (fabs(next - v) < 1e-14) {
-            *volatility = next;
+        int converged = fabs(next - v) < 1e-12;
+        v = next;
+        if (converged) {
+            // One more Newton step: its derivative is that of the root, however the last bracket was halved.
+            error = black_scholes(q, spot, rate, v, &vega) - q->price;
+            *volatility = v - error / vega;
             return 1;
         }
-        v = next;
     }
     return 0;
 }

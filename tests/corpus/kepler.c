@@ -26,19 +26,19 @@ static int solve_kepler(double mean, double e, double *eccentric)
         double next = E - f / slope;
         if (next < low || next > high)
             next = 0.5 * (low + high);
-        if (fabs(next - E) < 1e-14) {
-            *eccentric = next;
+        int converged = fabs(next - E) < 1e-12;
+        E = next;
+        if (converged) {
+            *eccentric = E - (E - e * sin(E) - mean) / (1.0 - e * cos(E));
             return iteration;
         }
-        E = next;
     }
-    *eccentric = E;
     return -1;
 }
 
 static void position(const struct elements *o, double time, double r[3])
 {
-    double E, motion = sqrt(1.0 / (o->axis * o->axis * o->axis)), turns;
+    double E = 0.0, motion = sqrt(1.0 / (o->axis * o->axis * o->axis)), turns;
     double mean = o->anomaly + motion * time;
     turns = floor(mean / 6.283185307179586 + 0.5);
     solve_kepler(mean - 6.283185307179586 * turns, o->eccentricity, &E);

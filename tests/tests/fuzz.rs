@@ -1,11 +1,16 @@
-//! A bounded share of the differential generator, with a fixed seed: what `make fuzz` does for longer.
+//! A bounded share of the differential generator, with a fixed seed: what `make fuzz` does for longer. And the checks
+//! themselves, on handwritten derivatives that are right and wrong.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 use std::process::Command;
 use std::time::Duration;
 
+use enzyme_tests::fuzz::generate::Program;
+use enzyme_tests::fuzz::run::{Bench, Mode};
+use enzyme_tests::fuzz::tree::{Kind, Node};
 use enzyme_tests::process;
+use enzyme_tests::toolchain::Level;
 
 const LIMIT: Duration = Duration::from_secs(1200);
 
@@ -26,4 +31,47 @@ fn generated_programs_have_right_derivatives() {
 #[test]
 fn broken_modules_do_not_crash_the_compiler() {
     fuzz(&["--seed", "22", "--mutants", "300", "--jobs", "2"]);
+}
+
+/// f(x) = x0 x1 + s^2, and x0 becomes sin x0.
+const VALUE: &str = "static double value$(double *x, int n)\n{\ndouble r = x[0] * x[1] + x[16] * x[16];\nx[0] = sin(x[0]);\nreturn r;\n}\n";
+const GRADIENT: &str = "double old = x[0], f = g[0];\nx[0] = sin(old);\ng[0] = f * cos(old) + x[1];\ng[1] += old;\ng[16] += 2.0 * x[16];\n";
+const TANGENT: &str =
+    "double t = x[0] * g[1] + g[0] * x[1] + 2.0 * x[16] * g[16];\ng[0] *= cos(x[0]);\nx[0] = sin(x[0]);\n";
+
+fn handwritten(id: u32, gradient: &str, tangent: &str) -> Program {
+    let wrappers = format!(
+        "static void gradient$(double *x, double *g, int n)\n{{\n{gradient}}}\nstatic double tangent$(double *x, double *g, int n)\n{{\n{tangent}return t;\n}}\n"
+    );
+    Program { id, floats: false, body: Node::new(Kind::Fixed, VALUE, Vec::new()), wrappers }
+}
+
+#[test]
+fn the_checks_tell_right_from_wrong() {
+    let half_tangent = "g[1] *= 0.5;\n".to_owned() + TANGENT;
+    let half_gradient = GRADIENT.to_owned() + "g[1] -= 0.5 * old;\n";
+    let cases = [
+        ("right", GRADIENT.to_owned(), TANGENT.to_owned()),
+        ("wrong", GRADIENT.to_owned() + "g[3] += 1e-7;\n", TANGENT.to_owned()),
+        ("wrong", GRADIENT.replace("g[0] = f", "g[0] += f"), TANGENT.to_owned()),
+        ("wrong", GRADIENT.to_owned() + "x[0] = old;\n", TANGENT.to_owned()),
+        ("wrong", GRADIENT.to_owned(), half_tangent.clone()),
+        ("wrong", half_gradient, TANGENT.replace("x[0] * g[1]", "0.5 * x[0] * g[1]")),
+        ("wrong", GRADIENT.to_owned() + "static double k;\ng[2] += k;\nk += 1.0;\n", TANGENT.to_owned()),
+        ("memory", GRADIENT.to_owned() + "void *volatile p = malloc(8);\n", TANGENT.to_owned()),
+        ("memory", GRADIENT.to_owned() + "void *volatile p = malloc(8);\nfree(p);\nfree(p);\n", TANGENT.to_owned()),
+        ("memory", GRADIENT.to_owned() + "char *volatile p = malloc(8);\np[8] = 1;\nfree(p);\n", TANGENT.to_owned()),
+        ("memory", GRADIENT.to_owned(), "void *volatile p = malloc(8);\n".to_owned() + TANGENT),
+        ("crash", GRADIENT.to_owned() + "abort();\n", TANGENT.to_owned()),
+        ("right", GRADIENT.to_owned(), TANGENT.to_owned()),
+    ];
+    let programs: Vec<Program> =
+        (0..).zip(&cases).map(|(id, (_, gradient, tangent))| handwritten(id, gradient, tangent)).collect();
+    let bench = Bench::new(Vec::new()).unwrap();
+    let mode = Mode { level: Level::O0, sanitize: false, debug: false, apart: false };
+    let findings = bench.evaluate(&programs, mode).unwrap();
+    for (id, (expected, gradient, _)) in (0..).zip(&cases) {
+        let outcome = &findings[&id].outcome;
+        assert_eq!(outcome.class(), *expected, "case {id}: {}\n{gradient}", outcome.text());
+    }
 }

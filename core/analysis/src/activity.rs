@@ -126,6 +126,10 @@ pub struct Activity {
     pub aborts: BTreeSet<InstId>,
     /// What can't be differentiated.
     pub conflicts: Vec<Conflict>,
+    /// What puts active data into an exception object, and what computes with the content of a caught one.
+    pub thrown: Option<InstId>,
+    /// See `thrown`.
+    pub caught: Option<InstId>,
 }
 
 impl Activity {
@@ -581,6 +585,13 @@ impl<'a> Pass<'a> {
                 out.calls.insert(i, ctx);
             }
         }
+        let active = |v: ValueId| {
+            self.varied[v].is_some() || unit.memory.class_of[v].is_some_and(|c| out.is_shadowed(c)) && unit.addresses[v]
+        };
+        let differentiated = |i: InstId| out.calls.contains_key(&i);
+        let thrown = crate::exceptions::thrown(self.program, func, unit, &active, &differentiated);
+        let caught = crate::exceptions::caught(self.program, func, unit, &|v| useful.values[v], &differentiated);
+        (out.thrown, out.caught) = (thrown, caught);
         self.check(&out, &useful);
         out.conflicts = std::mem::take(&mut self.conflicts);
         out.aborts = std::mem::take(&mut self.aborts);

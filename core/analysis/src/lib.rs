@@ -8,6 +8,7 @@
 pub mod activity;
 pub mod callee;
 pub mod carry;
+pub mod exceptions;
 mod lanes;
 pub mod memory;
 pub mod print;

@@ -82,7 +82,7 @@ impl Units {
                 addresses[v] =
                     pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
-            let retyped = retyped(module, func, &memory);
+            let retyped = retyped(module, func, &facts, &memory);
             let dispatch = dispatch_only(module, func, &uses, &carry);
             let unit = Unit { facts, uses, memory, carry, addresses, retyped, dispatch, outer_classes };
             units.insert(f, unit);
@@ -136,8 +136,8 @@ pub fn callees(module: &Module, func: &Func) -> Vec<FuncId> {
     out
 }
 
-/// Loads whose bytes some store writes as another type.
-fn retyped(module: &Module, func: &Func, memory: &FuncMemory) -> BTreeSet<InstId> {
+/// Loads that only their type keeps apart from a store which may reach their bytes.
+fn retyped(module: &Module, func: &Func, facts: &Facts, memory: &FuncMemory) -> BTreeSet<InstId> {
     let ctx = &module.ctx;
     let mut stores: BTreeMap<ClassId, BTreeSet<(Span, u64, TypeId)>> = BTreeMap::new();
     let place =
@@ -156,7 +156,8 @@ fn retyped(module: &Module, func: &Func, memory: &FuncMemory) -> BTreeSet<InstId
         if let (Op::Load(_), [p]) = (&inst.op, inst.args.as_slice())
             && let Some((class, span, size)) = place(*p, inst.ty)
             && let Some(written) = stores.get(&class)
-            && written.iter().any(|(s, n, ty)| *ty != inst.ty && s.overlaps(*n, span, size))
+            && facts.typed_loads.contains(&i)
+            && written.iter().any(|(s, n, _)| s.overlaps(*n, span, size))
         {
             out.insert(i);
         }

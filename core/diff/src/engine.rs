@@ -111,6 +111,10 @@ impl Derivatives for Library<'_> {
         self.queue.push(key.clone());
         Some((id, sig))
     }
+
+    fn loses(&self, module: &Module, func: FuncId, context: &Context) -> bool {
+        crate::unwind::loses(module, self.units, self.activities, func, context)
+    }
 }
 
 /// The context in which a request calls its function.
@@ -188,7 +192,8 @@ impl Engine {
             let refusal = Refusal::new(RefusalKind::Operation(what.to_owned())).at(i);
             return Err(vec![Refused { func: request.func, refusal }]);
         }
-        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept: BTreeSet::new() };
+        let unwinds = request.mode != Mode::Forward && reached.iter().any(|f| crate::unwind::may_unwind(module, *f));
+        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept: BTreeSet::new(), unwinds };
         let mut queue = Vec::new();
         // A refused request leaves nothing behind that a later one could call.
         let before = (self.made.clone(), self.globals.clone(), self.written.len());
@@ -275,11 +280,14 @@ fn conflicts(activities: &Activities, root: FuncId, context: &Context) -> Vec<Re
     let mut out: Vec<Refused> = Vec::new();
     let mut seen = BTreeSet::new();
     let mut work = vec![(root, context.clone())];
+    let (mut thrown, mut caught) = (false, None);
     while let Some((f, ctx)) = work.pop() {
         if !seen.insert((f, ctx.clone())) {
             continue;
         }
         let Some(activity) = activities.get(f, &ctx) else { continue };
+        thrown |= activity.thrown.is_some();
+        caught = caught.or(activity.caught.map(|i| (f, i)));
         for c in &activity.conflicts {
             let inst = match c {
                 Conflict::LostInPinned { store, .. } => Some(*store),
@@ -296,6 +304,10 @@ fn conflicts(activities: &Activities, root: FuncId, context: &Context) -> Vec<Re
             }
         }
         work.extend(activity.callees.iter().cloned());
+    }
+    if let Some((func, i)) = caught.filter(|_| thrown) {
+        let kind = RefusalKind::Conflict(Conflict::Unsupported(i, "active data carried by an exception"));
+        out.push(Refused { func, refusal: Refusal { kind, inst: Some(i) } });
     }
     out
 }

@@ -197,7 +197,7 @@ fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
             | CastOp::IntToPtr
             | CastOp::AddrSpaceCast,
         ) => Source::Rebuild(operands(), cost::SIMPLE),
-        Op::Call(_) => match resolve(module, s.func, i) {
+        Op::Call(_) | Op::Invoke { .. } => match resolve(module, s.func, i) {
             Callee::Math(math) if math.is_pure() => {
                 Source::Rebuild(s.func.call_args(i).iter().map(|a| Key::Primal(*a)).collect(), cost::CALL)
             }
@@ -224,7 +224,6 @@ fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
         | Op::CondBr { .. }
         | Op::Switch { .. }
         | Op::IndirectBr(_)
-        | Op::Invoke { .. }
         | Op::CallBr { .. }
         | Op::Resume
         | Op::Unreachable

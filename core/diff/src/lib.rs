@@ -21,6 +21,7 @@ pub mod reverse;
 pub mod runtime;
 pub mod shape;
 pub mod tangent;
+pub mod unwind;
 
 pub use engine::{Derivative, Engine, Log, ParamActivity, Refused, Request};
 pub use keys::Subject;

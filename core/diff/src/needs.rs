@@ -15,8 +15,8 @@ use crate::shape::{Merge, Trip};
 pub fn collect(module: &Module, s: &Subject<'_>) -> Result<BTreeSet<Key>, Refusal> {
     let mut out = Collector { module, s, needed: BTreeSet::new() };
     for b in s.shape.live_blocks() {
-        for i in &s.func.blocks[b].insts {
-            out.instruction(*i)?;
+        for i in s.shape.insts(s.func, b) {
+            out.instruction(i)?;
         }
         match s.shape.merges.get(&b) {
             Some(Merge::Decided { decider, .. }) => {
@@ -168,7 +168,7 @@ impl Collector<'_> {
                     return self.refuse(i, "a shuffle of a vector of unknown length");
                 }
             }
-            Op::Call(_) => self.call(i)?,
+            Op::Call(_) | Op::Invoke { .. } => self.call(i)?,
             Op::Alloca { .. } => {
                 let Some(r) = inst.result else { return Ok(()) };
                 if !s.is_static_slot(i) && s.has_shadow(r) {
@@ -187,6 +187,7 @@ impl Collector<'_> {
             | Op::Br(_)
             | Op::CondBr { .. }
             | Op::Switch { .. }
+            | Op::LandingPad { .. }
             | Op::Fence(_)
             | Op::Unreachable => {}
             Op::AtomicRmw(op, _) if crate::reverse::memory::has_derivative(*op) => {
@@ -207,11 +208,9 @@ impl Collector<'_> {
                 }
             }
             Op::VaArg
-            | Op::LandingPad { .. }
             | Op::CleanupPad
             | Op::CatchPad
             | Op::IndirectBr(_)
-            | Op::Invoke { .. }
             | Op::CallBr { .. }
             | Op::Resume
             | Op::CleanupRet(_)

@@ -7,8 +7,8 @@ use std::fmt;
 
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, ClassId, resolve};
-use enzyme_ir::cfg::{DomTree, LoopId};
-use enzyme_ir::{InstId, Module, Op, ValueId};
+use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{BlockId, InstId, Module, Op, ValueId};
 
 use crate::cut::{Choice, choose};
 use crate::keys::{Key, Subject};
@@ -47,6 +47,8 @@ pub struct Frees {
     pub at_reversal: BTreeMap<InstId, InstId>,
     /// Calls that free something whose allocation is not the same for sure: put off to the end of the reverse sweep.
     pub deferred: BTreeSet<InstId>,
+    /// Calls that free an allocation of the same function on a way that leads to no return, so to no reverse sweep.
+    pub in_place: BTreeSet<InstId>,
 }
 
 /// The plan.
@@ -154,10 +156,10 @@ fn plan_rows(s: &Subject<'_>, l: LoopId, keys: Vec<Key>) -> LoopCache {
 
 fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
     let mut out = Frees::default();
-    let post = DomTree::post(s.func, &s.shape.cfg);
+    let unwinding = crate::unwind::unwinding_blocks(module, s.func);
     let mut freed_by: BTreeMap<InstId, Vec<InstId>> = BTreeMap::new();
     for (_, i) in s.func.placed() {
-        if !matches!(s.func.insts[i].op, Op::Call(_)) {
+        if !matches!(s.func.insts[i].op, Op::Call(_) | Op::Invoke { .. }) {
             continue;
         }
         let Callee::Known(known) = resolve(module, s.func, i) else { continue };
@@ -169,6 +171,7 @@ fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
         let MemoryEffect::Free { ptr } = known.memory() else { continue };
         let Some(p) = s.func.call_args(i).get(ptr) else { continue };
         match s.func.def_inst(*p).filter(|d| is_allocation(module, s, *d)) {
+            Some(_) if s.shape.block_of[i].is_some_and(|b| !s.shape.live[b]) => drop(out.in_place.insert(i)),
             Some(alloc) => freed_by.entry(alloc).or_default().push(i),
             None => drop(out.deferred.insert(i)),
         }
@@ -179,7 +182,9 @@ fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
                 s.shape.live[a]
                     && s.shape.live[f]
                     && s.shape.dom.dominates(a, f)
-                    && post.dominates(f, a)
+                    && always_passes(s, a, f)
+                    && !unwinding.contains(&f)
+                    && !(s.is_split() && s.key.unwinds)
                     && s.shape.loops.innermost(a) == s.shape.loops.innermost(f)
             }),
             _ => false,
@@ -191,6 +196,19 @@ fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
         }
     }
     out
+}
+
+/// Whether every way from `a` to the return passes `b`.
+fn always_passes(s: &Subject<'_>, a: BlockId, b: BlockId) -> bool {
+    let mut seen = BTreeSet::from([a, b]);
+    let mut work = vec![a];
+    while let Some(x) = work.pop().filter(|_| a != b) {
+        if s.shape.exit == Some(x) {
+            return false;
+        }
+        work.extend(s.func.successors(x).into_iter().filter(|n| s.shape.live[*n] && seen.insert(*n)));
+    }
+    true
 }
 
 /// Classes whose primal memory the reverse sweep may read: by loads that are done again, or through pointers that it
@@ -233,7 +251,7 @@ fn find_selectable(s: &Subject<'_>) -> BTreeSet<ValueId> {
 
 /// Whether `i` is a call of an allocation function.
 pub fn is_allocation(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
-    matches!(s.func.insts[i].op, Op::Call(_))
+    matches!(s.func.insts[i].op, Op::Call(_) | Op::Invoke { .. })
         && match resolve(module, s.func, i) {
             Callee::Known(known) => matches!(known.memory(), MemoryEffect::Alloc { .. }),
             Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => false,

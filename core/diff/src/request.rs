@@ -50,6 +50,8 @@ pub struct DerivativeKey {
     pub context: Context,
     /// Outer memory that nobody writes between the sweeps; matters to split modes only.
     pub kept: BTreeSet<ClassId>,
+    /// Something that the outermost derivative calls may throw: tapes are on the list of deferred frees.
+    pub unwinds: bool,
 }
 
 /// Positions of the parts of a derivative's signature.
@@ -174,4 +176,7 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
 pub trait Derivatives {
     /// The function for `key` and its signature.
     fn get(&mut self, module: &mut Module, key: &DerivativeKey) -> Option<(FuncId, Signature)>;
+
+    /// Whether what the function did can't be reversed if it throws.
+    fn loses(&self, module: &Module, func: FuncId, context: &Context) -> bool;
 }

@@ -117,16 +117,21 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
-    fail(e, &format!("{place}: enzyme: [E0302] active data is stored in memory that was declared constant\n"));
-    e.b().unreachable();
+    stop(e, place, "[E0302] active data is stored in memory that was declared constant");
     e.block = good;
+}
+
+/// Ends the program, and the block, with a message.
+pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
+    fail(e, &format!("{place}: enzyme: {why}\n"));
+    e.b().unreachable();
 }
 
 /// Ends the program with a message: a pointer led to a function that the derivative does not know.
 pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
     fail(
         e,
-        &format!("{place}: enzyme: [E0202] active data enters a function that was not known when this was compiled\n"),
+        &format!("{place}: enzyme: [E0202] active data enters a function that was not known at compile time, or has no derivative\n"),
     );
 }
 
@@ -154,11 +159,8 @@ pub fn require_pointer_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));
     e.b().cond_br(lost, bad, good);
     e.block = bad;
-    let line = format!(
-        "{place}: enzyme: [E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began\n"
-    );
-    fail(e, &line);
-    e.b().unreachable();
+    let why = "[E0304] a pointer to active memory has no shadow: a global variable had it before the derivative began";
+    stop(e, place, why);
     e.block = good;
 }
 
@@ -236,7 +238,7 @@ pub enum RunWork {
 }
 
 /// `void enzyme.rt.runs.…(ptr dst, ptr src, i64 bytes)`: does `work` with all structures in that many bytes, of which
-/// each has `period` bytes, made of `runs`. Regions may overlap by whole structures.
+/// each has `period` bytes, made of `runs`. The regions do not overlap, or are the same.
 pub fn over_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u64) -> FuncId {
     let c = common(module);
     let wanted = |r: &&ByteRun| match r.ty {
@@ -260,17 +262,7 @@ pub fn over_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u
         e.block = structures;
         let width = e.b().i64(period.max(1));
         let count = e.b().binary(BinOp::UDiv, args[2], width);
-        // Where regions overlap, a copy upwards goes from the last structure to the first, and its adjoint back.
-        let up = e.b().icmp(IntPred::Ugt, args[0], args[1]);
-        let one = e.b().i64(1);
-        let last = e.b().binary(BinOp::Sub, count, one);
-        for_each(e, count, done, |e, n| {
-            let mirrored = e.b().binary(BinOp::Sub, last, n);
-            let index = match work {
-                RunWork::Clear => n,
-                RunWork::Add => e.choose(up, n, mirrored),
-                RunWork::Repeat => e.choose(up, mirrored, n),
-            };
+        for_each(e, count, done, |e, index| {
             let start = e.b().binary(BinOp::Mul, index, width);
             for r in &runs {
                 let (ty, step) = match r.ty {
@@ -294,6 +286,33 @@ pub fn over_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u
             }
         });
         e.block = done;
+        e.b().ret(None);
+    })
+}
+
+/// As [`over_runs`], for regions that may overlap by any number of bytes: by way of a copy.
+pub fn over_moved_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u64) -> FuncId {
+    let c = common(module);
+    let i1 = module.ctx.types.int(1);
+    let alloc = alloc(module);
+    let (inner, clear) = (over_runs(module, work, runs, period), over_runs(module, RunWork::Clear, runs, period));
+    let name = module.funcs[inner].name.replace("enzyme.rt.runs.", "enzyme.rt.moved.");
+    define(module, &name, c.void, &[c.ptr, c.ptr, c.i64], |e, args| {
+        let held = e.call_func(alloc, &[args[2]]);
+        let from = if work == RunWork::Repeat { args[1] } else { args[0] };
+        let copy = e.module.declare("llvm.memcpy.p0.p0.i64", c.void, &[c.ptr, c.ptr, c.i64, i1]);
+        let no = e.b().zero(i1);
+        e.call_func(copy, &[held, from, args[2], no]);
+        match work {
+            RunWork::Repeat => drop(e.call_func(inner, &[args[0], held, args[2]])),
+            RunWork::Add => {
+                let null = e.b().zero(c.ptr);
+                e.call_func(clear, &[args[0], null, args[2]]);
+                e.call_func(inner, &[held, args[1], args[2]]);
+            }
+            RunWork::Clear => {}
+        }
+        e.call("free", c.void, &[held]);
         e.b().ret(None);
     })
 }

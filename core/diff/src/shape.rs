@@ -3,6 +3,9 @@
 //! Only blocks on a path from the entry to the return take part (*live* blocks); the others end in `unreachable` and
 //! are never left. Of the primal function it is required (and established by the importer): one `ret`, loops with a
 //! preheader, one latch and dedicated exits. What does not have this shape is refused with the block's name.
+//!
+//! An `invoke` counts as a call at the start of its normal destination, which is entered from nowhere else: there its
+//! result is defined, and there its reverse stands. Where the call throws, there is nothing to reverse.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +64,7 @@ pub struct Shape {
     pub loops: LoopNest,
     /// Whether a block lies on a path to the return.
     pub live: SecondaryMap<BlockId, bool>,
-    /// Block of each placed instruction.
+    /// Block of each placed instruction; of an invoke its normal destination.
     pub block_of: SecondaryMap<InstId, Option<BlockId>>,
     /// The block that returns; absent if the function never does.
     pub exit: Option<BlockId>,
@@ -79,12 +82,20 @@ impl Shape {
         let cfg = Cfg::new(func);
         let dom = DomTree::new(func, &cfg);
         let loops = LoopNest::new(func, &cfg, &dom);
+        let mut block_of = func.inst_blocks();
+        for b in &func.layout {
+            if let Some((t, normal)) = normal_dest(func, *b)
+                && cfg.reachable_preds(normal).len() == 1
+            {
+                block_of[t] = Some(normal);
+            }
+        }
         Shape {
             cfg,
             dom,
             loops,
             live: SecondaryMap::new(),
-            block_of: func.inst_blocks(),
+            block_of,
             exit: None,
             merges: BTreeMap::new(),
             trips: BTreeMap::new(),
@@ -108,6 +119,21 @@ impl Shape {
     /// Live blocks in reverse post-order.
     pub fn live_blocks(&self) -> impl DoubleEndedIterator<Item = BlockId> + '_ {
         self.cfg.rpo().iter().copied().filter(|b| self.live[*b])
+    }
+
+    /// Instructions that belong to `b`: those in it, after the invoke that leads here instead of one that ends it.
+    pub fn insts(&self, func: &Func, b: BlockId) -> Vec<InstId> {
+        let lead = match self.cfg.reachable_preds(b).as_slice() {
+            [p] => normal_dest(func, *p).filter(|(_, normal)| *normal == b).map(|e| e.0),
+            _ => None,
+        };
+        let own = func.blocks[b].insts.iter().copied().filter(|i| !matches!(func.insts[*i].op, Op::Invoke { .. }));
+        lead.into_iter().chain(own).collect()
+    }
+
+    /// Whether control may come to `b` from `p` because a call threw.
+    pub fn is_unwind_edge(&self, func: &Func, p: BlockId, b: BlockId) -> bool {
+        func.terminator(p).is_some_and(|t| matches!(func.insts[t].op, Op::Invoke { unwind, .. } if unwind == b))
     }
 
     /// Block in which a value is defined; `None` for parameters and constants.
@@ -154,8 +180,11 @@ impl Shape {
             };
             let what = match &func.insts[t].op {
                 Op::Ret | Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. } => continue,
+                Op::Invoke { normal, .. } => {
+                    self.check_normal_dest(func, b, *normal)?;
+                    continue;
+                }
                 Op::IndirectBr(_) => "a computed goto",
-                Op::Invoke { .. } => "a call that may throw",
                 Op::CallBr { .. } => "assembly that jumps",
                 _ => "exceptional control flow",
             };
@@ -165,6 +194,18 @@ impl Shape {
             if let Some(b) = region.iter().copied().find(|b| self.live[*b]) {
                 return Err(Refusal::new(RefusalKind::Control("a loop with several entries")).at_block(func, b));
             }
+        }
+        Ok(())
+    }
+
+    /// The start of the normal destination is as good a place for a call as its own block.
+    fn check_normal_dest(&self, func: &Func, b: BlockId, normal: BlockId) -> Result<(), Refusal> {
+        let alone = self.cfg.reachable_preds(normal).len() == 1;
+        let has_phi = func.blocks[normal].insts.first().is_some_and(|i| matches!(func.insts[*i].op, Op::Phi(_)));
+        if self.live[normal] && (!alone || has_phi || self.loops.innermost(b) != self.loops.innermost(normal)) {
+            return Err(
+                Refusal::new(RefusalKind::Shape("a call whose normal destination is not its own")).at_block(func, b)
+            );
         }
         Ok(())
     }
@@ -194,15 +235,15 @@ impl Shape {
     /// Values leave loops through phis only (LCSSA): elsewhere the last iteration would have to be looked up.
     fn check_closed(&self, func: &Func) -> Result<(), Refusal> {
         for b in self.live_blocks() {
-            for i in &func.blocks[b].insts {
-                let inst = &func.insts[*i];
+            for i in self.insts(func, b) {
+                let inst = &func.insts[i];
                 if matches!(inst.op, Op::Phi(_)) {
                     continue;
                 }
                 for a in &inst.args {
                     let Some(l) = self.def_loop(func, *a) else { continue };
                     if !self.loops.contains(l, b) {
-                        return Err(Refusal::new(RefusalKind::Shape("a value used outside of its loop")).at(*i));
+                        return Err(Refusal::new(RefusalKind::Shape("a value used outside of its loop")).at(i));
                     }
                 }
             }
@@ -305,5 +346,14 @@ impl Shape {
             }
         }
         self.affine = found;
+    }
+}
+
+/// The invoke that ends `b`, and where it goes on when it returns.
+fn normal_dest(func: &Func, b: BlockId) -> Option<(InstId, BlockId)> {
+    let t = func.terminator(b)?;
+    match func.insts[t].op {
+        Op::Invoke { normal, .. } => Some((t, normal)),
+        _ => None,
     }
 }

@@ -22,7 +22,7 @@ use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
 use crate::reverse::memory::{choice_of, clear_new, holds_shadowed};
-use crate::reverse::{Options, ShadowGlobals, place_of, shadow_global};
+use crate::reverse::{Options, ShadowGlobals, as_call, place_of, shadow_global};
 
 struct Tangent<'a, 'm> {
     e: Emit<'m>,
@@ -36,6 +36,10 @@ struct Tangent<'a, 'm> {
     shadows: BTreeMap<ValueId, ValueId>,
     starts: BTreeMap<BlockId, BlockId>,
     ends: BTreeMap<BlockId, BlockId>,
+    /// Block that ends in the invoke that ends a primal block; what follows it when it returns is in `ends`.
+    throws: BTreeMap<BlockId, BlockId>,
+    /// The primal block at hand.
+    here: Option<BlockId>,
 }
 
 /// Writes the forward derivative of `s` into the declared function `id`.
@@ -51,6 +55,7 @@ pub fn synthesise(
     let declared = &module.funcs[id];
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
+    func.personality = s.func.personality;
     let mut t = Tangent {
         e: Emit::new(module, func),
         s,
@@ -62,6 +67,8 @@ pub fn synthesise(
         shadows: BTreeMap::new(),
         starts: BTreeMap::new(),
         ends: BTreeMap::new(),
+        throws: BTreeMap::new(),
+        here: None,
     };
     let start = t.e.new_block("start");
     t.e.block = start;
@@ -91,6 +98,7 @@ impl Tangent<'_, '_> {
         let mut phis = Vec::new();
         for b in &order {
             self.e.block = self.starts[b];
+            self.here = Some(*b);
             for i in &self.s.func.blocks[*b].insts {
                 let inst = &self.s.func.insts[*i];
                 let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
@@ -110,15 +118,22 @@ impl Tangent<'_, '_> {
                 if !matches!(inst.op, Op::Phi(_)) {
                     self.instruction(*i, &inst.clone()).map_err(|r| if r.inst.is_some() { r } else { r.at(*i) })?;
                 }
+                if let Op::Invoke { normal, .. } = inst.op
+                    && let Some(start) = self.starts.get(&normal).copied()
+                {
+                    self.e.b().br(start);
+                }
             }
             self.ends.insert(*b, self.e.block);
         }
         for (i, phi, is_shadow) in phis {
             let inst = &self.s.func.insts[i];
-            let Op::Phi(blocks) = &inst.op else { continue };
+            let (Op::Phi(blocks), Some(to)) = (&inst.op, self.s.shape.block_of[i]) else { continue };
             let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
             for (b, a) in blocks.iter().zip(&inst.args) {
-                let Some(end) = self.ends.get(b) else { continue };
+                let thrown = self.s.shape.is_unwind_edge(self.s.func, *b, to);
+                let known = if thrown { &self.throws } else { &self.ends };
+                let Some(end) = known.get(b) else { continue };
                 from.push(*end);
                 let v = if is_shadow { self.shadow(*a)? } else { self.value(*a) };
                 args.push(v);
@@ -185,7 +200,22 @@ impl Tangent<'_, '_> {
         let starts = &self.starts;
         inst.op.map_targets(&mut |t| starts.get(&t).copied().unwrap_or(t));
         let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Primal } else { MemClass::Unknown };
-        self.e.copy(&inst, &args, mem)
+        let next = self.unwinding(&inst.op).map(|_| self.e.new_block("returned"));
+        if let (Op::Invoke { normal, .. }, Some(next)) = (&mut inst.op, next) {
+            *normal = next;
+        }
+        let v = self.e.copy(&inst, &args, mem);
+        self.e.block = next.unwrap_or(self.e.block);
+        v
+    }
+
+    /// Where an exception goes in the call that is to be written at the end of the block at hand.
+    fn unwinding(&mut self, op: &Op) -> Option<BlockId> {
+        let Op::Invoke { unwind, .. } = op else { return None };
+        if let Some(b) = self.here {
+            self.throws.insert(b, self.e.block);
+        }
+        Some(*unwind)
     }
 
     fn copy_to(&mut self, inst: &Inst) {
@@ -234,7 +264,7 @@ impl Tangent<'_, '_> {
         }
         match &inst.op {
             Op::Ret => return self.ret(inst),
-            Op::Call(_) => return self.call(i, inst),
+            Op::Call(_) | Op::Invoke { .. } => return self.call(i, inst),
             Op::Store(access) => {
                 self.copy(inst);
                 let Some(p) = inst.args.get(1) else { return Ok(()) };
@@ -665,7 +695,7 @@ impl Tangent<'_, '_> {
             let is_arg = n > 0 && n <= args.len();
             values.push(if is_arg && shadowed.contains(&(n - 1)) { self.shadow(*a)? } else { self.value(*a) });
         }
-        let mut copy = inst.clone();
+        let mut copy = as_call(inst);
         copy.origin = None;
         if let Op::Call(info) = &mut copy.op {
             info.tail = TailKind::None;
@@ -675,7 +705,7 @@ impl Tangent<'_, '_> {
 
     fn derivative_call(&mut self, i: InstId, func: FuncId, args: &[ValueId]) -> Result<(), Refusal> {
         let Some(context) = self.s.activity.calls.get(&i).cloned() else { return Ok(()) };
-        let key = DerivativeKey { func, mode: Mode::Forward, context, kept: Default::default() };
+        let key = DerivativeKey { func, mode: Mode::Forward, context, kept: Default::default(), unwinds: false };
         let Some((f, sig)) = self.derivatives.get(self.e.module, &key) else {
             return Err(Refusal::new(RefusalKind::Internal("a call lost its derivative".into())).at(i));
         };
@@ -690,7 +720,20 @@ impl Tangent<'_, '_> {
         if values.len() != sig.params.len() {
             return self.refuse(i, "a call with too few arguments");
         }
-        let out = self.e.call_func(f, &values);
+        let pad = match self.unwinding(&self.s.func.insts[i].op) {
+            Some(b) => self.starts.get(&b).copied(),
+            None => None,
+        };
+        let out = match pad {
+            Some(pad) => {
+                let next = self.e.new_block("returned");
+                let sig = self.e.module.funcs[f].sig;
+                let out = self.e.b().invoke(f, sig, &values, next, pad);
+                self.e.block = next;
+                out
+            }
+            None => self.e.call_func(f, &values),
+        };
         if let Some(r) = self.s.func.insts[i].result {
             if let Some(n) = sig.result_field {
                 self.map[r] = Some(self.e.b().extract_value(out, &[n]));

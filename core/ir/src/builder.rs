@@ -248,6 +248,24 @@ impl<'a> Builder<'a> {
         let info = CallInfo { sig, num_args: args.len() as u32, tail: TailKind::None, conv: 0 };
         self.value(Op::Call(Box::new(info)), all, ret)
     }
+    /// Direct call that goes to `unwind` if the callee throws; the value of a `void` call is poison.
+    pub fn invoke(
+        &mut self,
+        callee: FuncId,
+        sig: TypeId,
+        args: &[ValueId],
+        normal: BlockId,
+        unwind: BlockId,
+    ) -> ValueId {
+        let ret = match self.ctx.types[sig] {
+            Type::Func { ret, .. } => ret,
+            _ => self.ctx.types.void(),
+        };
+        let mut all: Args = smallvec![self.func_addr(callee)];
+        all.extend_from_slice(args);
+        let call = CallInfo { sig, num_args: args.len() as u32, tail: TailKind::None, conv: 0 };
+        self.value(Op::Invoke { call: Box::new(call), normal, unwind }, all, ret)
+    }
     /// Field `path` of an aggregate.
     pub fn extract_value(&mut self, agg: ValueId, path: &[u32]) -> ValueId {
         let whole = self.func.ty(agg);

@@ -38,6 +38,8 @@ pub struct Facts {
     /// Loads whose memory this function does not write, nor free, on any path from the load to a return,
     /// over all iterations of all loops.
     pub stable_loads: BTreeSet<InstId>,
+    /// Those of them of which only type-based alias analysis says so: memory may have several lives.
+    pub typed_loads: BTreeSet<InstId>,
     /// Pointer arguments of calls (call, argument position) whose reachable memory this function does not
     /// write, nor free, on any path from after the call to a return, over all iterations.
     pub stable_args: BTreeSet<(InstId, u32)>,
@@ -49,4 +51,6 @@ pub struct Facts {
     /// Calls through pointers of which direct calls of all functions that are known to fit were branched off: what
     /// they call is in another module.
     pub fallbacks: BTreeSet<InstId>,
+    /// The direct calls branched off there.
+    pub guesses: BTreeSet<InstId>,
 }

@@ -329,6 +329,9 @@ typedef struct EnzPrepare {
   const EnzStr *force; // names inlined whatever their size and attributes, unless they are recursive
   size_t num_force;
   uint64_t force_budget; // instructions that these may bring in
+  const EnzStr *avoid;   // names of functions that no pointer is taken to hold
+  size_t num_avoid;
+  uint8_t keep_guesses; // functions that a pointer may hold stay calls
 } EnzPrepare;
 // A simplified clone of a defined function; null if it cannot be cloned.
 EnzValue enz_prepare(EnzHost host, EnzValue function, const EnzPrepare *options);
@@ -356,11 +359,14 @@ typedef struct EnzByteRun {
 typedef struct EnzFactSink {
   void *context;
   void (*trip_count)(void *context, EnzTripCount fact);
-  void (*stable_load)(void *context, EnzValue load);
+  // `by_type`: only type-based alias analysis says so.
+  void (*stable_load)(void *context, EnzValue load, uint8_t by_type);
   void (*stable_arg)(void *context, EnzArgFact fact);
   void (*byte_run)(void *context, EnzByteRun run);
-  // A call through a pointer from which the calls of all functions that are known to fit were branched off.
+  // A call through a pointer from which the calls of all functions that are known to fit were branched off; and such a
+  // call that was branched off.
   void (*fallback)(void *context, EnzValue call);
+  void (*guess)(void *context, EnzValue call);
   // Asked of external functions: 1 if it writes no memory of the program other than through its arguments, 2 if none
   // whose loss a derivative would notice, 0 if that is not known.
   uint8_t (*harmless)(void *context, EnzStr name);

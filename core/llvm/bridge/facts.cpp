@@ -88,14 +88,22 @@ public:
           writes_.push_back(&inst);
   }
 
-  bool keeps(const Instruction *after, const MemoryLocation &where) {
+  // Whether no write after `after` reaches `where`; `by_type` is set if only the types of the accesses say so.
+  bool keeps(const Instruction *after, const MemoryLocation &where, bool *by_type = nullptr) {
+    MemoryLocation untyped = where;
+    untyped.AATags.TBAA = nullptr;
+    const bool typed = by_type && where.AATags.TBAA;
     for (Instruction *write : writes_) {
       if (write == after ? !reach_.follows(after, after) : !reach_.follows(after, write))
         continue;
       if (++queries_ > kAliasQueryLimit)
         return false;
-      if (isModSet(aliases_.getModRefInfo(write, where)) && !differentObjects(where.Ptr, *write))
+      const bool written = isModSet(aliases_.getModRefInfo(write, where)) || sharesArena(where.Ptr, *write);
+      if (written && !differentObjects(where.Ptr, *write))
         return false;
+      if (typed && !written && !*by_type && isModSet(aliases_.getModRefInfo(write, untyped)) &&
+          !differentObjects(where.Ptr, *write))
+        *by_type = true;
     }
     return true;
   }
@@ -135,9 +143,24 @@ private:
 
   static bool areApart(const Value *a, const Value *b) {
     if (isIdentifiedObject(a) && isIdentifiedObject(b))
-      return true;
+      return !(isHandedOut(a) && isHandedOut(b));
     const auto local = [](const Value *v) { return isa<AllocaInst>(v) || isNoAliasCall(v); };
     return (isa<Argument>(a) && local(b)) || (isa<Argument>(b) && local(a));
+  }
+
+  // Functions that are declared to return memory of their own, but are no allocators that LLVM knows: regions that are
+  // handed out again after a reset are so declared. Two of them may share memory, one life after the other.
+  bool sharesArena(const Value *pointer, const Instruction &write) {
+    const Value *target = getLoadStorePointerOperand(&write);
+    if (const auto *fill = dyn_cast<AnyMemIntrinsic>(&write))
+      target = fill->getRawDest();
+    return target && any_of(objectsOf(pointer), isHandedOut) && any_of(objectsOf(target), isHandedOut);
+  }
+
+  static bool isHandedOut(const Value *object) {
+    const auto *call = dyn_cast<CallBase>(object);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    return callee && isNoAliasCall(call) && !callee->hasFnAttribute(Attribute::AllocKind) && !callee->isDeclaration();
   }
 
   const SmallVector<const Value *, 4> &objectsOf(const Value *pointer) {
@@ -234,13 +257,18 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   for (BasicBlock &block : *function)
     for (Instruction &inst : block) {
       if (auto *load = dyn_cast<LoadInst>(&inst)) {
-        if (load->isSimple() && stability.keeps(load, withoutScopes(MemoryLocation::get(load))))
-          sink->stable_load(sink->context, enz::in(static_cast<Value *>(load)));
+        bool by_type = false;
+        if (load->isSimple() && stability.keeps(load, withoutScopes(MemoryLocation::get(load)), &by_type))
+          sink->stable_load(sink->context, enz::in(static_cast<Value *>(load)), by_type);
         continue;
       }
       auto *call = dyn_cast<CallBase>(&inst);
       if (call && call->hasFnAttr(enz::kFallback) && call->isIndirectCall())
         sink->fallback(sink->context, enz::in(static_cast<Value *>(call)));
+      if (call && call->hasFnAttr(enz::kGuess)) {
+        sink->guess(sink->context, enz::in(static_cast<Value *>(call)));
+        call->removeFnAttr(enz::kGuess);
+      }
       if (!call || isa<AssumeInst>(call) || !call->mayReadFromMemory())
         continue;
       for (unsigned i = 0; i < call->arg_size(); ++i) {

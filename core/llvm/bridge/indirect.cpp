@@ -9,6 +9,9 @@
 // are left out unless they stand at that offset from an address point. Then the call through the pointer remains as the
 // last branch, with the attribute `enzyme-fallback`: what only other modules know is called there.
 //
+// A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
+// recursive functions, too, know what they call.
+//
 // Not handled: more candidates than kCandidateLimit (the call stays as it is), relative virtual tables, and calls with
 // a variable number of arguments.
 
@@ -18,9 +21,11 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/CallPromotionUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <numeric>
 
@@ -31,6 +36,11 @@ namespace {
 constexpr size_t kCandidateLimit = 64;
 // How many values a search for the origin of a pointer visits.
 constexpr size_t kTraceLimit = 256;
+// Copies of functions that are made for what is passed to them, in one module, and the largest function of which any is
+// made, in instructions.
+constexpr ptrdiff_t kSpecialisedLimit = 64;
+constexpr unsigned kSpecialisedSize = 2000;
+constexpr StringLiteral kSpecialised = ".enzyme.with";
 // Elements of a table that are looked at.
 constexpr size_t kTableLimit = 4096;
 
@@ -146,7 +156,7 @@ bool fits(const CallBase &call, const Function &function) {
 // Functions of the module that a pointer may hold.
 class Targets {
 public:
-  Targets(EnzOpaqueHost &host, Function &clone)
+  Targets(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options)
       : layout_(host.module->getDataLayout()), library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
     for (GlobalVariable &global : host.module->globals())
       if (isVirtualTable(global))
@@ -154,8 +164,11 @@ public:
     for (Function &function : *host.module) {
       if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function))
         continue;
+      const ArrayRef<EnzStr> avoid(options.avoid, options.num_avoid);
+      if (any_of(avoid, [&function](EnzStr name) { return enz::text(name) == function.getName(); }))
+        continue;
       const bool plain = isTaken(function);
-      if (plain || slots_.count(&function))
+      if ((plain || slots_.count(&function)) && !asksForDerivatives(function))
         found_.emplace_back(&function, plain);
     }
   }
@@ -191,6 +204,18 @@ private:
     LibFunc known;
     return function.isDeclaration() ? library_.getLibFunc(function, known) && library_.has(known)
                                     : enz::exactBody(function);
+  }
+
+  // Whether a function contains markers: such a one is above what is differentiated.
+  static bool asksForDerivatives(const Function &function) {
+    for (const BasicBlock &block : function)
+      for (const Instruction &inst : block) {
+        const auto *call = dyn_cast<CallBase>(&inst);
+        const Function *callee = call ? call->getCalledFunction() : nullptr;
+        if (callee && callee->getName().contains("__enzyme_"))
+          return true;
+      }
+    return false;
   }
 
   void readTable(GlobalVariable &table) {
@@ -254,19 +279,19 @@ private:
   std::vector<std::pair<Function *, bool>> found_;
 };
 
-// Branches off a direct call for each target; with `closed` the last one needs no test.
-void promote(CallBase &call, ArrayRef<Function *> targets, bool closed) {
+// Branches off a direct call for each target; with `closed` the last one needs no test. Returns those branched off.
+SmallVector<CallBase *, 8> promote(CallBase &call, ArrayRef<Function *> targets, bool closed) {
+  SmallVector<CallBase *, 8> out;
   for (size_t i = 0; i < targets.size(); ++i) {
     if (closed && i + 1 == targets.size()) {
       promoteCall(call, targets[i]);
-      return;
+      return out;
     }
-    CallBase &direct = promoteCallWithIfThenElse(call, targets[i]);
-    if (!closed)
-      direct.addFnAttr(Attribute::get(call.getContext(), enz::kGuess));
+    out.push_back(&promoteCallWithIfThenElse(call, targets[i]));
   }
   if (!targets.empty())
     call.addFnAttr(Attribute::get(call.getContext(), enz::kFallback));
+  return out;
 }
 
 bool isPointerCall(const CallBase &call) {
@@ -332,8 +357,12 @@ bool enz::hasPointerCalls(Function &function) {
   return false;
 }
 
-bool enz::promoteKnownCalls(Function &function) {
+bool enz::promoteKnownCalls(Function &function, InlineHistory &history) {
   const DataLayout &layout = function.getDataLayout();
+  DenseMap<const Value *, int> bodies;
+  for (const auto &[call, body] : history.calls)
+    if (call)
+      bodies[call] = body;
   bool changed = false;
   for (CallBase *call : pointerCalls(function)) {
     Functions targets;
@@ -344,23 +373,86 @@ bool enz::promoteKnownCalls(Function &function) {
     copy_if(targets, std::back_inserter(fitting), [call](Function *target) { return fits(*call, *target); });
     if (fitting.empty())
       continue;
-    promote(*call, fitting, fitting.size() == targets.size());
+    const auto body = bodies.find(call);
+    for (CallBase *direct : promote(*call, fitting, fitting.size() == targets.size()))
+      if (body != bodies.end())
+        history.calls.emplace_back(direct, body->second);
     changed = true;
   }
   return changed;
 }
 
-bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function) {
+// A copy of a function for calls that pass these functions to it; null where there are too many already.
+static Function *specialised(Function &callee, const SmallDenseMap<unsigned, Function *, 4> &known) {
+  Module &module = *callee.getParent();
+  std::string name = (callee.getName() + kSpecialised).str();
+  for (unsigned i = 0; i < callee.arg_size(); ++i)
+    if (Function *function = known.lookup(i))
+      name += "." + std::to_string(i) + "." + function->getName().str();
+  if (Function *made = module.getFunction(name))
+    return made->getFunctionType() == callee.getFunctionType() ? made : nullptr;
+  if (count_if(module, [](const Function &f) { return f.getName().contains(kSpecialised); }) >= kSpecialisedLimit)
+    return nullptr;
+  ValueToValueMapTy map;
+  Function *copy = CloneFunction(&callee, map);
+  copy->setName(name);
+  copy->setLinkage(GlobalValue::InternalLinkage);
+  copy->setVisibility(GlobalValue::DefaultVisibility);
+  copy->setDLLStorageClass(GlobalValue::DefaultStorageClass);
+  copy->setComdat(nullptr);
+  // The copy of a recursive function calls that one, and would not be seen to be recursive.
+  copy->removeFnAttr(Attribute::OptimizeNone);
+  const auto recurs = [&callee](const Instruction &inst) {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    return call && call->getCalledFunction() == &callee;
+  };
+  if (any_of(instructions(callee), recurs))
+    copy->addFnAttr(Attribute::NoInline);
+  else if (callee.hasFnAttribute(Attribute::OptimizeNone))
+    copy->removeFnAttr(Attribute::NoInline);
+  for (auto [index, function] : known)
+    copy->getArg(index)->replaceAllUsesWith(function);
+  return copy;
+}
+
+bool enz::specialiseCallees(EnzOpaqueHost &host, Function &function) {
+  bool changed = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block) {
+      auto *call = dyn_cast<CallBase>(&inst);
+      Function *callee = call && isa<CallInst, InvokeInst>(call) ? call->getCalledFunction() : nullptr;
+      if (!callee || !exactBody(*callee) || callee->isVarArg() || callee->getName().contains(kSpecialised) ||
+          isGenerated(callee->getName()) || callee->getInstructionCount() > kSpecialisedSize ||
+          callee->hasFnAttribute("enzyme_inactive"))
+        continue;
+      SmallDenseMap<unsigned, Function *, 4> known;
+      for (unsigned i = 0; i < call->arg_size(); ++i)
+        if (auto *passed = dyn_cast_or_null<Function>(resolve(call->getArgOperand(i)));
+            passed && !callee->getArg(i)->use_empty())
+          known[i] = passed;
+      Function *copy = known.empty() ? nullptr : specialised(*callee, known);
+      if (copy) {
+        call->setCalledFunction(copy);
+        changed = true;
+      }
+    }
+  if (changed)
+    host.functions->invalidate(function, PreservedAnalyses::none());
+  return changed;
+}
+
+bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function, const EnzPrepare &options) {
   SmallVector<CallBase *, 8> calls = pointerCalls(function);
   if (calls.empty())
     return false;
-  const Targets targets(host, function);
+  const Targets targets(host, function, options);
   bool changed = false;
   for (CallBase *call : calls) {
     const Functions likely = targets.of(*call);
     if (likely.empty() || likely.size() > kCandidateLimit)
       continue;
-    promote(*call, likely.getArrayRef(), /*closed=*/false);
+    for (CallBase *direct : promote(*call, likely.getArrayRef(), /*closed=*/false))
+      direct->addFnAttr(Attribute::get(direct->getContext(), kGuess));
     changed = true;
   }
   return changed;

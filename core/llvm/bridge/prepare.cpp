@@ -32,7 +32,7 @@ using namespace llvm;
 namespace {
 
 // How often calls through pointers are looked for in what the last ones brought in.
-constexpr int kPointerRounds = 8;
+constexpr int kPointerRounds = 32;
 
 bool hasStackTraffic(const Function &function) {
   for (const Instruction &inst : function.getEntryBlock())
@@ -84,40 +84,63 @@ bool inlineCalls(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options
   return inlined;
 }
 
+// Whether pointers are passed to functions with bodies that were not inlined.
+bool passesPointers(const Function &clone) {
+  for (const BasicBlock &block : clone)
+    for (const Instruction &inst : block) {
+      const auto *call = dyn_cast<CallBase>(&inst);
+      const Function *callee = call ? call->getCalledFunction() : nullptr;
+      if (callee && enz::exactBody(*callee) &&
+          any_of(call->args(), [](const Use &arg) { return arg->getType()->isPointerTy(); }))
+        return true;
+    }
+  return false;
+}
+
 // Calls through pointers and calls of library functions that call back, by direct calls: first as far as the targets
 // follow from the code, which inlining and forwarding through memory make clearer, then by guessing.
 bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options, uint64_t &budget,
-                     enz::InlineHistory &history) {
-  bool inlined = false;
-  for (int round = 0; round < kPointerRounds; ++round) {
-    if (!enz::hasPointerCalls(clone))
-      break;
+                     enz::InlineHistory &history, bool inlined) {
+  const auto tidy = [&](bool with_memory) {
     FunctionPassManager passes;
     addCleanup(passes);
-    passes.addPass(GVNPass());
-    passes.addPass(InstCombinePass());
+    if (with_memory) {
+      passes.addPass(GVNPass());
+      passes.addPass(InstCombinePass());
+    }
     run(host, clone, std::move(passes));
+  };
+  const auto bringIn = [&] {
+    host.functions->invalidate(clone, PreservedAnalyses::none());
+    const bool more = inlineCalls(host, clone, options, budget, history);
+    inlined |= more;
+    return more;
+  };
+  for (int round = 0; round < kPointerRounds && enz::hasPointerCalls(clone); ++round) {
+    tidy(/*with_memory=*/true);
     const bool replaced = enz::replaceCallbacks(host, clone);
-    if (!enz::promoteKnownCalls(clone) && !replaced)
+    if (!enz::promoteKnownCalls(clone, history) && !replaced)
       break;
-    host.functions->invalidate(clone, PreservedAnalyses::none());
-    inlined |= inlineCalls(host, clone, options, budget, history);
+    bringIn();
   }
-  if (enz::promoteLikelyCalls(host, clone)) {
-    host.functions->invalidate(clone, PreservedAnalyses::none());
-    inlined |= inlineCalls(host, clone, options, budget, history);
+  for (int round = 0; round < kPointerRounds; ++round) {
+    if (inlined && passesPointers(clone))
+      tidy(/*with_memory=*/false);
+    if (!enz::specialiseCallees(host, clone) || !bringIn())
+      break;
   }
+  for (int round = 0; round < kPointerRounds && enz::promoteLikelyCalls(host, clone, options); ++round)
+    if (!bringIn())
+      break;
+  enz::promoteLikelyCalls(host, clone, options);
   return inlined;
 }
 
 void dropLifetimes(Function &function) {
   for (BasicBlock &block : function)
-    for (Instruction &inst : make_early_inc_range(block)) {
-      if (auto *call = dyn_cast<CallBase>(&inst))
-        call->removeFnAttr(enz::kGuess);
+    for (Instruction &inst : make_early_inc_range(block))
       if (inst.isLifetimeStartOrEnd())
         inst.eraseFromParent();
-    }
 }
 
 // A constant without undefined floats.
@@ -214,6 +237,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
       if (auto *call = dyn_cast<CallBase>(&inst))
         enz::straightenCall(*call);
     }
+  enz::lowerComputedGotos(*clone, *function, map);
 
   enz::normalise(*clone);
   const bool stack = hasStackTraffic(*clone);
@@ -225,7 +249,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   uint64_t budget = options->inline_budget;
   enz::InlineHistory history;
   bool inlined = inlineCalls(*host, *clone, *options, budget, history);
-  inlined |= resolvePointers(*host, *clone, *options, budget, history);
+  inlined = resolvePointers(*host, *clone, *options, budget, history, inlined);
   if (inlined)
     enz::normalise(*clone);
   const bool more = inlined && hasStackTraffic(*clone);
@@ -234,8 +258,13 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(second);
   if (stack || more)
     addLoopWork(second);
-  addShape(second);
   run(*host, *clone, std::move(second));
+  if (enz::splitPointerAccesses(*clone))
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+  enz::shapeControl(*host, *clone);
+  FunctionPassManager third;
+  addShape(third);
+  run(*host, *clone, std::move(third));
   dropLifetimes(*clone);
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);

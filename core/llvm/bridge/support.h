@@ -17,6 +17,7 @@
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 static_assert(LLVM_VERSION_MAJOR == 22, "the bridge is written against LLVM 22");
 
@@ -114,10 +115,13 @@ bool callsBack(const llvm::CallBase &call);
 bool hasPointerCalls(llvm::Function &function);
 
 // Makes calls direct whose pointers can be traced to functions; returns whether there were any.
-bool promoteKnownCalls(llvm::Function &function);
+bool promoteKnownCalls(llvm::Function &function, InlineHistory &history);
+
+// Calls copies of functions to which functions are passed, made for these; returns whether there were any.
+bool specialiseCallees(EnzOpaqueHost &host, llvm::Function &function);
 
 // Branches off direct calls of all functions that the remaining pointers may be; returns whether there were any.
-bool promoteLikelyCalls(EnzOpaqueHost &host, llvm::Function &function);
+bool promoteLikelyCalls(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);
 
 // Replaces calls of library functions that call back by code of ours; returns whether there were any.
 bool replaceCallbacks(EnzOpaqueHost &host, llvm::Function &function);
@@ -127,6 +131,10 @@ bool normalise(llvm::Function &function);
 
 // Vectors of integers that are only copied become one wide integer each, which may hold floats.
 void widenCopies(llvm::Function &function);
+void widenShuffles(llvm::Function &function);
+
+// A pointer read or written in one of two fields becomes two accesses, each of its field, with a branch.
+bool splitPointerAccesses(llvm::Function &function);
 
 // Whether a symbol is one of those of library.c.
 bool isLibraryFunction(llvm::StringRef name);
@@ -136,6 +144,12 @@ llvm::Function *libraryBody(llvm::Function &declared);
 
 // Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
 bool rewriteVectorCall(llvm::CallInst &call);
+
+// Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
+void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
+
+// Brings the control flow of a prepared clone into the shape that can be run backwards.
+void shapeControl(EnzOpaqueHost &host, llvm::Function &function);
 
 } // namespace enz
 

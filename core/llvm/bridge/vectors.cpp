@@ -7,6 +7,7 @@
 
 #include "support.h"
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
@@ -346,9 +347,8 @@ bool rewriteX86(CallInst &call, StringRef name) {
   }
   if (name.contains(".maskstore.") && count == 3) {
     Type *element = arg(2)->getType()->getScalarType();
-    storeLanes(call, arg(2), signMask(builder, arg(1)), Align(1), [&](IRBuilder<> &b, unsigned n) -> Value * {
-      return b.CreateConstInBoundsGEP1_64(element, arg(0), n);
-    });
+    storeLanes(call, arg(2), signMask(builder, arg(1)), Align(1),
+               [&](IRBuilder<> &b, unsigned n) -> Value * { return b.CreateConstInBoundsGEP1_64(element, arg(0), n); });
     return true;
   }
   if (name.starts_with("avx2.gather.") && count == 5 && lanesOf(type))
@@ -362,8 +362,8 @@ bool rewriteX86(CallInst &call, StringRef name) {
       return false;
     const bool largest = stem.starts_with("max.");
     if (single)
-      return done(inLaneZero(builder, arg(0),
-                             minimum(builder, laneZero(builder, arg(0)), laneZero(builder, arg(1)), largest)));
+      return done(
+          inLaneZero(builder, arg(0), minimum(builder, laneZero(builder, arg(0)), laneZero(builder, arg(1)), largest)));
     return done(minimum(builder, arg(0), arg(1), largest));
   }
   if ((stem.starts_with("hadd.") || stem.starts_with("hsub.")) && count == 2)
@@ -397,8 +397,8 @@ bool rewriteX86(CallInst &call, StringRef name) {
     const auto control = constantOf(arg(2));
     if (!control)
       return false;
-    Value *out = builder.CreateInsertElement(arg(0), builder.CreateExtractElement(arg(1), *control >> 6 & 3),
-                                             *control >> 4 & 3);
+    Value *out =
+        builder.CreateInsertElement(arg(0), builder.CreateExtractElement(arg(1), *control >> 6 & 3), *control >> 4 & 3);
     for (unsigned n = 0; n < 4; ++n)
       if (*control >> n & 1)
         out = builder.CreateInsertElement(out, ConstantFP::getZero(type->getScalarType()), n);
@@ -465,6 +465,32 @@ bool enz::rewriteVectorCall(CallInst &call) {
   }
 }
 
+// A shuffle of 32-bit lanes that moves them in pairs moves 64-bit lanes: doubles, as like as not.
+void enz::widenShuffles(Function &function) {
+  SmallVector<ShuffleVectorInst *, 8> work;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&inst); shuffle && lanesOf(shuffle->getType()) &&
+                                                              shuffle->getType()->getScalarType()->isIntegerTy() &&
+                                                              shuffle->getType()->getScalarSizeInBits() < 64)
+        work.push_back(shuffle);
+  for (ShuffleVectorInst *shuffle : work) {
+    const unsigned bits = shuffle->getType()->getScalarSizeInBits(), times = 64 / bits;
+    const unsigned from = lanesOf(shuffle->getOperand(0)->getType());
+    SmallVector<int, 16> wide;
+    if (64 % bits != 0 || from % times != 0 ||
+        !widenShuffleMaskElts(static_cast<int>(times), shuffle->getShuffleMask(), wide))
+      continue;
+    IRBuilder<> builder(shuffle);
+    auto *type = FixedVectorType::get(builder.getInt64Ty(), from / times);
+    Value *first = builder.CreateBitCast(shuffle->getOperand(0), type);
+    Value *second = builder.CreateBitCast(shuffle->getOperand(1), type);
+    Value *result = builder.CreateBitCast(builder.CreateShuffleVector(first, second, wide), shuffle->getType());
+    shuffle->replaceAllUsesWith(result);
+    shuffle->eraseFromParent();
+  }
+}
+
 void enz::widenCopies(Function &function) {
   SmallVector<LoadInst *, 8> loads;
   for (BasicBlock &block : function)
@@ -481,8 +507,8 @@ void enz::widenCopies(Function &function) {
     IRBuilder<> builder(load);
     Type *wide = builder.getIntNTy(static_cast<unsigned>(load->getType()->getPrimitiveSizeInBits().getFixedValue()));
     LoadInst *value = builder.CreateAlignedLoad(wide, load->getPointerOperand(), load->getAlign());
-    value->copyMetadata(*load, {LLVMContext::MD_tbaa, LLVMContext::MD_dbg, LLVMContext::MD_noalias,
-                                LLVMContext::MD_alias_scope});
+    value->copyMetadata(
+        *load, {LLVMContext::MD_tbaa, LLVMContext::MD_dbg, LLVMContext::MD_noalias, LLVMContext::MD_alias_scope});
     for (User *user : make_early_inc_range(load->users())) {
       auto *store = cast<StoreInst>(user);
       IRBuilder<> there(store);

@@ -211,6 +211,9 @@ pub struct Prepare {
     pub force: *const Str,
     pub num_force: usize,
     pub force_budget: u64,
+    pub avoid: *const Str,
+    pub num_avoid: usize,
+    pub keep_guesses: u8,
 }
 
 #[repr(C)]
@@ -243,10 +246,11 @@ pub struct ByteRunFact {
 pub struct FactSink {
     pub context: *mut c_void,
     pub trip_count: unsafe extern "C" fn(*mut c_void, TripCount),
-    pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef),
+    pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef, u8),
     pub stable_arg: unsafe extern "C" fn(*mut c_void, ArgFact),
     pub byte_run: unsafe extern "C" fn(*mut c_void, ByteRunFact),
     pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),
+    pub guess: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub harmless: unsafe extern "C" fn(*mut c_void, Str) -> u8,
 }
 

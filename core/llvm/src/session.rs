@@ -27,6 +27,10 @@ pub struct PrepareOptions {
     pub force: Vec<String>,
     /// Instructions that these may bring into one function.
     pub force_budget: u64,
+    /// Functions that no pointer is taken to hold, by name.
+    pub avoid: Vec<String>,
+    /// Functions that a pointer may hold stay calls.
+    pub keep_guesses: bool,
     /// Whether to ask for facts, which costs time.
     pub facts: bool,
 }
@@ -40,6 +44,8 @@ impl Default for PrepareOptions {
             keep_containing: vec!["__enzyme_".to_owned()],
             force: Vec::new(),
             force_budget: 50_000,
+            avoid: Vec::new(),
+            keep_guesses: false,
             facts: true,
         }
     }
@@ -143,6 +149,7 @@ impl Session {
         let keep: Vec<Str> = options.keep.iter().map(|s| Str::of(s)).collect();
         let containing: Vec<Str> = options.keep_containing.iter().map(|s| Str::of(s)).collect();
         let force: Vec<Str> = options.force.iter().map(|s| Str::of(s)).collect();
+        let avoid: Vec<Str> = options.avoid.iter().map(|s| Str::of(s)).collect();
         let raw = ffi::Prepare {
             inline_budget: options.inline_budget,
             inline_callee: options.inline_callee,
@@ -153,6 +160,9 @@ impl Session {
             force: force.as_ptr(),
             num_force: force.len(),
             force_budget: options.force_budget,
+            avoid: avoid.as_ptr(),
+            num_avoid: avoid.len(),
+            keep_guesses: u8::from(options.keep_guesses),
         };
         // SAFETY: host and function are alive; `raw` points to arrays that live across the call.
         let clone = unsafe { ffi::enz_prepare(self.host, value, &raw const raw) };

@@ -160,7 +160,9 @@ fn clang() -> Command {
     Command::new(toolchain::llvm_program("clang"))
 }
 
-const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+/// Checks of pointer arithmetic make integers of pointers, which is refused in most programs.
+const SANITIZERS: [&str; 3] =
+    ["-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow", "-fno-sanitize-recover=all"];
 const WRAPPED: [&str; 5] = ["malloc", "calloc", "realloc", "free", "aligned_alloc"];
 
 impl Bench {

@@ -12,18 +12,18 @@ use enzyme_ir::{
     ValueId,
 };
 
-use super::bytes::{copied_items, float_bytes, items_of_type, moved_span};
-use super::span::gcd;
+use super::bytes::{float_bytes, items_of_type};
+use super::index::{factor, may_step_back, traces_to_pointer};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
-use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
+use crate::callee::{Callee, resolve};
 use crate::uses::Uses;
 
 /// Beyond this many passes spans are given up, so that the rest settles at once.
 const MANY_PASSES: usize = 24;
 /// The most elements of a global's initialiser that are told apart.
 const MAX_ELEMENTS: u64 = 64;
-const POINTER: u64 = 8;
+pub(super) const POINTER: u64 = 8;
 
 /// Solves one recursive group of functions. `done` holds the results of all defined functions called from it.
 pub fn analyze_group(
@@ -63,23 +63,23 @@ pub fn analyze_group(
     solver.finish()
 }
 
-struct GroupFunc {
-    uses: Uses,
-    of: SecondaryMap<ValueId, Option<Addr>>,
-    ret: Option<Addr>,
-    calls: BTreeMap<InstId, BTreeMap<ClassId, Addr>>,
+pub(super) struct GroupFunc {
+    pub(super) uses: Uses,
+    pub(super) of: SecondaryMap<ValueId, Option<Addr>>,
+    pub(super) ret: Option<Addr>,
+    pub(super) calls: BTreeMap<InstId, BTreeMap<ClassId, Addr>>,
 }
 
-struct Solver<'a> {
-    module: &'a Module,
-    facts: &'a BTreeMap<FuncId, Facts>,
-    done: &'a BTreeMap<FuncId, FuncMemory>,
-    store: Store,
-    globals: BTreeMap<GlobalId, Addr>,
-    code: BTreeMap<FuncId, Addr>,
-    group: BTreeMap<FuncId, GroupFunc>,
+pub(super) struct Solver<'a> {
+    pub(super) module: &'a Module,
+    pub(super) facts: &'a BTreeMap<FuncId, Facts>,
+    pub(super) done: &'a BTreeMap<FuncId, FuncMemory>,
+    pub(super) store: Store,
+    pub(super) globals: BTreeMap<GlobalId, Addr>,
+    pub(super) code: BTreeMap<FuncId, Addr>,
+    pub(super) group: BTreeMap<FuncId, GroupFunc>,
     /// Destination, source and length of what is copied.
-    copies: Vec<(Addr, Addr, Option<u64>)>,
+    pub(super) copies: Vec<(Addr, Addr, Option<u64>)>,
 }
 
 impl<'a> Solver<'a> {
@@ -115,7 +115,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn global(&mut self, g: GlobalId) -> Addr {
+    pub(super) fn global(&mut self, g: GlobalId) -> Addr {
         if let Some(c) = self.globals.get(&g) {
             return *c;
         }
@@ -192,7 +192,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Where a value points to, as far as it is known yet.
-    fn known(&mut self, f: FuncId, v: ValueId) -> Option<Addr> {
+    pub(super) fn known(&mut self, f: FuncId, v: ValueId) -> Option<Addr> {
         match self.module.funcs[f].values[v].def {
             ValueDef::Const(c) => self.constant(c),
             ValueDef::Param(_) | ValueDef::Inst(_) => self.group.get(&f)?.of[v],
@@ -200,7 +200,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Where a value points to; a class of its own if nothing is known.
-    fn addr(&mut self, f: FuncId, v: ValueId) -> Option<Addr> {
+    pub(super) fn addr(&mut self, f: FuncId, v: ValueId) -> Option<Addr> {
         if let Some(known) = self.known(f, v) {
             return Some(known);
         }
@@ -215,7 +215,7 @@ impl<'a> Solver<'a> {
     }
 
     /// `v` may point to `found`.
-    fn meet(&mut self, f: FuncId, v: ValueId, found: Addr) {
+    pub(super) fn meet(&mut self, f: FuncId, v: ValueId, found: Addr) {
         let func = &self.module.funcs[f];
         if !may_hold_address(self.module, func.ty(v)) {
             return;
@@ -236,7 +236,7 @@ impl<'a> Solver<'a> {
     }
 
     /// `v` may point wherever `from` does, which need not be known yet.
-    fn follow(&mut self, f: FuncId, v: ValueId, from: ValueId) {
+    pub(super) fn follow(&mut self, f: FuncId, v: ValueId, from: ValueId) {
         if let Some(a) = self.known(f, from) {
             self.meet(f, v, a);
         }
@@ -286,7 +286,7 @@ impl<'a> Solver<'a> {
     }
 
     /// What metadata states of an access of `len` bytes.
-    fn stated(&mut self, f: FuncId, i: InstId, places: &[Addr], len: Option<u64>) {
+    pub(super) fn stated(&mut self, f: FuncId, i: InstId, places: &[Addr], len: Option<u64>) {
         let Some(runs) = self.facts.get(&f).and_then(|facts| facts.access_types.get(&i)) else { return };
         let end = runs.iter().map(|r| r.offset + r.size).max().unwrap_or(0);
         let repeats = end > 0 && len.is_none();
@@ -334,7 +334,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn unknown(&mut self, f: FuncId, i: InstId, result: Option<ValueId>) {
+    pub(super) fn unknown(&mut self, f: FuncId, i: InstId, result: Option<ValueId>) {
         if let Some(a) = result.and_then(|v| self.addr(f, v)) {
             self.store.add_object(a, Object::Unknown(f, i));
         }
@@ -450,6 +450,8 @@ impl<'a> Solver<'a> {
                 | CastOp::FPTrunc
                 | CastOp::FPExt => {}
             },
+            // The distance of two addresses is none.
+            Op::Binary(BinOp::Sub) if arg(1).is_some_and(|p| traces_to_pointer(func, p)) => {}
             Op::Binary(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or) => {
                 for p in args.iter().copied().filter(|p| traces_to_pointer(func, *p)) {
                     if let (Some(v), Some(a)) = (inst.result, self.known(f, p)) {
@@ -510,229 +512,6 @@ impl<'a> Solver<'a> {
         };
         if let Some(g) = self.group.get_mut(&f) {
             g.ret = Some(joined);
-        }
-    }
-
-    fn call(&mut self, f: FuncId, func: &'a Func, i: InstId) {
-        let result = func.insts[i].result;
-        let args = func.call_args(i);
-        if let Some(target) = func.callee(i).filter(|v| func.as_const(*v).is_none())
-            && let Some(a) = self.addr(f, target)
-        {
-            self.store.add_object(a, Object::Called(f, i));
-        }
-        match resolve(self.module, func, i) {
-            Callee::Defined(g) if self.group.contains_key(&g) => {
-                let params = self.module.funcs[g].params.clone();
-                for (p, a) in params.iter().zip(args) {
-                    if let Some(a) = self.known(f, *a) {
-                        self.meet(g, *p, a);
-                    }
-                }
-                if let (Some(v), Some(r)) = (result, self.group.get(&g).and_then(|g| g.ret)) {
-                    self.meet(f, v, r);
-                }
-            }
-            Callee::Defined(g) => self.instantiate(f, i, g, args, result),
-            Callee::Math(_) => {
-                for a in args {
-                    let pointer = self.module.ctx.types.contains_pointer(func.ty(*a));
-                    let Some(at) = self.addr(f, *a).filter(|_| pointer) else { continue };
-                    for kind in args.iter().filter_map(|v| self.module.ctx.float_kind(func.ty(*v))) {
-                        let item = Item { span: Span::at(0), size: float_bytes(kind), ty: ByteType::Float(kind) };
-                        self.store.add_item(at, item, Proof::Accessed);
-                    }
-                }
-            }
-            Callee::Known(known) => {
-                let len = |n: usize| {
-                    args.get(n).and_then(|a| func.as_const(*a)).and_then(|c| self.module.ctx.consts.as_u64(c))
-                };
-                let touched: Option<(Vec<usize>, Option<u64>)> = match known.memory() {
-                    MemoryEffect::Copy { dst, src, len: n, .. } => Some((vec![dst, src], len(n))),
-                    MemoryEffect::Set { dst, len: n, .. } => Some((vec![dst], len(n))),
-                    _ => None,
-                };
-                if let Some((which, len)) = touched {
-                    let places: Vec<Addr> =
-                        which.iter().filter_map(|n| args.get(*n)).filter_map(|a| self.addr(f, *a)).collect();
-                    self.stated(f, i, &places, len);
-                    if let [dst, src] = places.as_slice() {
-                        self.copies.push((*dst, *src, len));
-                    }
-                }
-                self.pointer_effect(f, i, args, result, known.pointers());
-            }
-            Callee::Unknown(_) => {
-                for a in args {
-                    if let Some(v) = result {
-                        self.follow_anywhere(f, v, *a);
-                    }
-                }
-                self.unknown(f, i, result);
-            }
-        }
-    }
-
-    fn follow_anywhere(&mut self, f: FuncId, v: ValueId, from: ValueId) {
-        if let Some(a) = self.known(f, from) {
-            self.meet(f, v, Addr { span: Span::anywhere(), ..a });
-        }
-    }
-
-    fn pointer_effect(
-        &mut self,
-        f: FuncId,
-        i: InstId,
-        args: &[ValueId],
-        result: Option<ValueId>,
-        effect: PointerEffect,
-    ) {
-        match effect {
-            PointerEffect::Fresh => {
-                if let Some(a) = result.and_then(|v| self.addr(f, v)) {
-                    self.store.add_object(a, Object::Heap(f, i));
-                }
-            }
-            PointerEffect::FreshLike(n) => {
-                if let Some(v) = result {
-                    if let Some(a) = args.get(n) {
-                        self.follow(f, v, *a);
-                    }
-                    if let Some(a) = self.addr(f, v) {
-                        self.store.add_object(a, Object::Heap(f, i));
-                    }
-                }
-            }
-            PointerEffect::Copy { dst, .. } => {
-                if let (Some(v), Some(d)) = (result, args.get(dst)) {
-                    self.follow(f, v, *d);
-                }
-            }
-            PointerEffect::FreshInto(n) => {
-                if let Some(at) = args.get(n).and_then(|a| self.addr(f, *a)) {
-                    let item = Item { span: Span::at(0), size: POINTER, ty: ByteType::Pointer };
-                    self.store.add_item(at, item, Proof::Accessed);
-                    let inner = self.store.target(at);
-                    self.store.add_object(inner, Object::Heap(f, i));
-                }
-            }
-            PointerEffect::MayReturn => {
-                for a in args {
-                    if let Some(v) = result {
-                        self.follow_anywhere(f, v, *a);
-                    }
-                }
-                self.unknown(f, i, result);
-            }
-            PointerEffect::None => {}
-        }
-    }
-
-    /// Copies the classes of `g` that its parameters and result reach, and joins them with those of the call.
-    fn instantiate(&mut self, f: FuncId, i: InstId, g: FuncId, args: &[ValueId], result: Option<ValueId>) {
-        let Some(callee) = self.done.get(&g) else {
-            self.unknown(f, i, result);
-            return;
-        };
-        let mut map: BTreeMap<ClassId, Addr> =
-            self.group.get_mut(&f).and_then(|g| g.calls.remove(&i)).unwrap_or_default();
-        let mut seen: BTreeMap<ClassId, Addr> = BTreeMap::new();
-        // Their class, where an address points to in it, and where the same address points to in ours.
-        let mut roots: Vec<(ClassId, Span, Addr)> = Vec::new();
-        for (n, (p, a)) in callee.params.iter().zip(args).enumerate() {
-            let Some(p) = p else { continue };
-            let Some(a) = self.addr(f, *a) else { continue };
-            let span = self.module.funcs[g].params.get(n).map_or(Span::at(0), |v| callee.span_of[*v]);
-            roots.push((*p, span, a));
-        }
-        for (id, class) in callee.classes.iter() {
-            for o in &class.objects {
-                if let Object::Global(gl) = o {
-                    let at = self.global(*gl);
-                    roots.push((id, Span::at(0), at));
-                }
-            }
-        }
-        if let (Some(r), Some(v)) = (callee.ret, result) {
-            let known = self.addr(f, v);
-            roots.extend(known.map(|k| (r, callee.ret_span, k)));
-        }
-        while let Some((theirs, span, ours)) = roots.pop() {
-            let origin = origin_of(span, ours);
-            let known = map.get(&theirs).copied();
-            let joined = match known {
-                Some(known) => self.store.join(known, origin),
-                None => origin,
-            };
-            map.insert(theirs, joined);
-            let joined = self.store.resolve(joined);
-            if seen.get(&theirs) == Some(&joined) {
-                continue;
-            }
-            seen.insert(theirs, joined);
-            let class = &callee.classes[theirs];
-            for (item, proof) in &class.items {
-                self.store.add_item(joined, *item, *proof);
-            }
-            for o in &class.objects {
-                match o {
-                    Object::Heap(..) => self.store.add_object(joined, Object::Heap(f, i)),
-                    Object::Unknown(..) => self.store.add_object(joined, Object::Unknown(f, i)),
-                    Object::Code(_) | Object::Called(..) => self.store.add_object(joined, *o),
-                    Object::Param(..) | Object::Stack(..) | Object::Global(_) => {}
-                }
-            }
-            for edge in &class.edges {
-                let at = Addr { class: joined.class, span: joined.span.plus(edge.at) };
-                let known = map.get(&edge.to).copied();
-                let target = match known {
-                    Some(to) => {
-                        let to = Addr { class: to.class, span: to.span.plus(edge.span) };
-                        self.store.add_edge(at, to);
-                        self.store.target(at)
-                    }
-                    None => self.store.target(at),
-                };
-                roots.push((edge.to, edge.span, target));
-            }
-        }
-        if let (Some(r), Some(v)) = (callee.ret, result)
-            && let Some(origin) = map.get(&r).copied()
-        {
-            self.meet(f, v, Addr { class: origin.class, span: origin.span.plus(callee.ret_span) });
-        }
-        for c in &callee.copies {
-            if let (Some(d), Some(s)) = (map.get(&c.dst.0).copied(), map.get(&c.src.0).copied()) {
-                let place = |origin: Addr, span: Span| Addr { class: origin.class, span: origin.span.plus(span) };
-                self.copies.push((place(d, c.dst.1), place(s, c.src.1), c.len));
-            }
-        }
-        if let Some(group) = self.group.get_mut(&f) {
-            group.calls.insert(i, map);
-        }
-    }
-
-    /// What is copied as bytes is the same on both sides.
-    fn spread_copies(&mut self, give_up: bool) {
-        for (dst, src, len) in self.copies.clone() {
-            for (from, to) in [(src, dst), (dst, src)] {
-                let (mut from, mut to) = (self.store.resolve(from), self.store.resolve(to));
-                if give_up {
-                    (from.span, to.span) = (Span::anywhere(), Span::anywhere());
-                }
-                let same = from.class == to.class;
-                let items = copied_items(&self.store.raw_of(from).items, from.span, to.span, len, same);
-                let base = Addr { class: to.class, span: Span::at(0) };
-                for (item, proof) in items {
-                    self.store.add_item(base, item, proof);
-                }
-                for (at, target) in self.store.raw_of(from).edges.clone() {
-                    if let Some(span) = moved_span(at, POINTER, from.span, to.span, len, same) {
-                        self.store.add_edge(Addr { class: to.class, span }, target);
-                    }
-                }
-            }
         }
     }
 
@@ -820,18 +599,6 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Where the origin of a class lies, if `span` in it is `ours`.
-fn origin_of(span: Span, ours: Addr) -> Addr {
-    let at = ours.span.shift(span.offset.wrapping_neg());
-    // Equal strides are taken to be those of the same array.
-    let stride = if span.stride == ours.span.stride { 0 } else { span.stride };
-    let span = match span.stride {
-        s if s == ours.span.stride && s != 0 => Span::at(at.offset),
-        _ => at.step(stride, true),
-    };
-    Addr { class: ours.class, span }
-}
-
 /// The class of a constant address after solving.
 fn known_constant(module: &Module, globals: &BTreeMap<GlobalId, Addr>, c: ConstId) -> Option<Addr> {
     let anywhere = |a: Addr| Addr { span: Span::anywhere(), ..a };
@@ -841,82 +608,4 @@ fn known_constant(module: &Module, globals: &BTreeMap<GlobalId, Addr>, c: ConstI
         Const::Aggregate { elems, .. } => elems.iter().find_map(|e| known_constant(module, globals, *e)).map(anywhere),
         _ => None,
     }
-}
-
-/// A number of which the integer `v` is always a multiple; zero for the constant zero. `open` are the merges at hand.
-fn factor(module: &Module, func: &Func, v: ValueId, open: &mut Vec<ValueId>) -> u64 {
-    if let Some(c) = func.as_const(v) {
-        return module.ctx.consts.as_u64(c).map_or(1, |x| (x as i64).unsigned_abs());
-    }
-    if open.contains(&v) {
-        return 0;
-    }
-    let Some(i) = func.def_inst(v).filter(|_| open.len() < 16) else { return 1 };
-    let inst = &func.insts[i];
-    let amount = |n: usize| inst.args.get(n).and_then(|a| func.as_const(*a)).and_then(|c| module.ctx.consts.as_u64(c));
-    open.push(v);
-    let mut of = |a: &ValueId| factor(module, func, *a, open);
-    let out = match (&inst.op, inst.args.as_slice()) {
-        (Op::Phi(_), args) => args.iter().fold(0, |g, a| gcd(g, of(a))),
-        (Op::Select, [_, a, b]) | (Op::Binary(BinOp::Add | BinOp::Sub), [a, b]) => gcd(of(a), of(b)),
-        (Op::Binary(BinOp::Or), [a, b]) => {
-            let both = gcd(of(a), of(b));
-            if both == 0 { 0 } else { 1 << both.trailing_zeros() }
-        }
-        (Op::Binary(BinOp::Mul), [a, b]) => of(a).saturating_mul(of(b)),
-        (Op::Binary(BinOp::Shl), [a, _]) => match amount(1) {
-            Some(n) if n < 32 => of(a).saturating_mul(1 << n),
-            _ => 1,
-        },
-        (Op::Binary(BinOp::And), [_, _]) => {
-            amount(1).filter(|m| *m != 0).map_or(1, |m| 1 << m.trailing_zeros().min(32))
-        }
-        (Op::Cast(CastOp::SExt | CastOp::ZExt), [a]) | (Op::Freeze, [a]) => of(a),
-        (Op::Cast(CastOp::Trunc), [a]) => match of(a) {
-            0 => 0,
-            n => 1 << n.trailing_zeros().min(16),
-        },
-        _ => 1,
-    };
-    open.pop();
-    out
-}
-
-/// Whether an index is visibly meant to be negative at times.
-fn may_step_back(func: &Func, index: ValueId) -> bool {
-    let mut at = index;
-    for _ in 0..4 {
-        let Some(i) = func.def_inst(at) else { return false };
-        let inst = &func.insts[i];
-        match &inst.op {
-            Op::Binary(BinOp::Sub | BinOp::Xor) => return true,
-            Op::Cast(_) | Op::Freeze => match inst.args.first() {
-                Some(a) => at = *a,
-                None => return false,
-            },
-            _ => return false,
-        }
-    }
-    false
-}
-
-/// Whether an integer is a `ptrtoint`, perhaps with something added.
-fn traces_to_pointer(func: &Func, v: ValueId) -> bool {
-    let mut at = v;
-    for _ in 0..8 {
-        let Some(i) = func.def_inst(at) else { return false };
-        match &func.insts[i].op {
-            Op::Cast(CastOp::PtrToInt | CastOp::PtrToAddr) => return true,
-            // A loaded or merged integer may be a stored pointer: its class says so.
-            Op::Load(_) | Op::Phi(_) | Op::Select => return true,
-            Op::Binary(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or) | Op::Freeze => {
-                match func.insts[i].args.first() {
-                    Some(a) => at = *a,
-                    None => return false,
-                }
-            }
-            _ => return false,
-        }
-    }
-    false
 }

@@ -15,7 +15,9 @@
 //! of their own, marked [`Object::Unknown`].
 
 mod bytes;
+mod calls;
 mod constraints;
+mod index;
 mod span;
 mod store;
 

@@ -6,12 +6,12 @@ use enzyme_ir::{Access, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type,
 use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
-use super::Reverse;
+use super::{Reverse, as_call};
 use crate::copies::{Bytes, classify};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
-use crate::runtime::{RunWork, over_runs};
+use crate::runtime::{RunWork, over_moved_runs, over_runs};
 
 /// Does something with one float of an aggregate in memory: its path, type and address.
 type EachFloat<'f, R> = &'f mut dyn FnMut(&mut R, &[u32], TypeId, ValueId) -> Result<(), Refusal>;
@@ -147,7 +147,7 @@ impl Reverse<'_, '_> {
                 Some(r) => self.parts_adjoint(&inst.op, args, r),
                 None => Ok(()),
             },
-            Op::Call(_) => self.call_adjoint(i),
+            Op::Call(_) | Op::Invoke { .. } => self.call_adjoint(i),
             Op::AtomicRmw(op, _) => self.atomic_adjoint(*op, args, inst.result),
             Op::Phi(_)
             | Op::Cast(_)
@@ -166,7 +166,6 @@ impl Reverse<'_, '_> {
             | Op::CondBr { .. }
             | Op::Switch { .. }
             | Op::IndirectBr(_)
-            | Op::Invoke { .. }
             | Op::CallBr { .. }
             | Op::Resume
             | Op::Unreachable
@@ -479,6 +478,7 @@ impl Reverse<'_, '_> {
         let add = match &bytes {
             Bytes::Floats(kind) if overlap => crate::runtime::move_adjoint(self.e.module, *kind),
             Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, *kind),
+            Bytes::Runs(runs, period) if overlap => over_moved_runs(self.e.module, RunWork::Add, runs, *period),
             Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, runs, *period),
             Bytes::NoFloats(_) => return Ok(()),
         };
@@ -527,7 +527,7 @@ impl Reverse<'_, '_> {
     fn free_allocation(&mut self, i: InstId) -> Result<(), Refusal> {
         let Some(free) = self.plan.frees.at_reversal.get(&i).copied() else { return Ok(()) };
         let Some(r) = self.s.func.insts[i].result else { return Ok(()) };
-        let call = self.s.func.insts[free].clone();
+        let call = as_call(&self.s.func.insts[free]);
         let mut pointers = vec![self.primal(r)?];
         if self.s.has_shadow(r) {
             pointers.push(self.shadow(r)?);

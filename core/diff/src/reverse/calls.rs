@@ -15,7 +15,7 @@ impl Reverse<'_, '_> {
         let context = self.s.activity.calls.get(&i)?.clone();
         let Callee::Defined(func) = resolve(self.e.module, self.s.func, i) else { return None };
         let kept = self.kept_by(i, &context);
-        Some(DerivativeKey { func, mode, context, kept })
+        Some(DerivativeKey { func, mode, context, kept, unwinds: self.s.key.unwinds })
     }
 
     /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which
@@ -74,7 +74,7 @@ impl Reverse<'_, '_> {
         if values.len() != sig.params.len() {
             return Err(Refusal::new(RefusalKind::Operation("a call with too few arguments".into())).at(i));
         }
-        let out = self.e.call_func(f, &values);
+        let out = self.call_for(i, f, &values);
         let result = self.s.func.insts[i].result;
         if let (Some(r), Some(field)) = (result, sig.result_field) {
             self.map[r] = Some(self.e.b().extract_value(out, &[field]));

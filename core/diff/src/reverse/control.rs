@@ -3,10 +3,9 @@
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, IntPred, MemClass, Op, ValueId};
 
-use super::Reverse;
+use super::{Reverse, place_of};
 use crate::keys::Key;
 use crate::refusal::{Refusal, RefusalKind};
-use crate::request::Mode;
 use crate::shape::{Merge, Trip};
 
 impl Reverse<'_, '_> {
@@ -40,7 +39,7 @@ impl Reverse<'_, '_> {
         for b in order.iter().rev() {
             self.e.block = self.reversed[b];
             self.memo.clear();
-            let insts = self.s.func.blocks[*b].insts.clone();
+            let insts = self.s.shape.insts(self.s.func, *b);
             for i in insts.iter().rev() {
                 if !matches!(self.s.func.insts[*i].op, Op::Phi(_)) {
                     self.e.loc = self.s.func.insts[*i].loc;
@@ -180,6 +179,15 @@ impl Reverse<'_, '_> {
                 self.add_adjoint(v, *adjoint)?;
             }
         }
+        if let Some(i) = self.lost_by_throw(p, b) {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::stop(
+                &mut self.e,
+                &place,
+                "[E0204] what a function did before it threw an exception, which was caught, can't be run backwards",
+            );
+            return Ok(());
+        }
         let (i64, one) = (self.e.module.ctx.types.int(64), self.e.b().i64(1));
         // Outer loops first: what inner loops kept is numbered by the iteration of the outer ones.
         for l in self.s.shape.left_between(p, b).into_iter().rev() {
@@ -212,12 +220,7 @@ impl Reverse<'_, '_> {
     /// The return of the derivative: deferred frees, adjoints of parameters.
     fn finish_reverse(&mut self) -> Result<(), Refusal> {
         self.free_heap_slots()?;
-        if let (Some(head), Mode::Combined) = (self.state.deferred, self.s.key.mode) {
-            let ptr = self.e.module.ctx.types.ptr();
-            let list = self.e.b().load(ptr, head, 0, MemClass::Unknown);
-            let release = crate::runtime::release(self.e.module);
-            self.e.call_func(release, &[list]);
-        }
+        self.release_list();
         let mut fields = Vec::new();
         for (i, p) in self.s.func.params.clone().into_iter().enumerate() {
             if self.sig.adjoints[i].is_some() {
@@ -247,7 +250,7 @@ impl Reverse<'_, '_> {
     }
 
     fn free_heap_slots(&mut self) -> Result<(), Refusal> {
-        if !self.s.is_split() {
+        if !self.s.is_split() || self.tape_is_listed() {
             return Ok(());
         }
         let void = self.e.module.ctx.types.void();

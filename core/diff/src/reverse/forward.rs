@@ -5,13 +5,13 @@ use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClass, Op, TailKind, ValueDef, ValueId};
 
-use super::Reverse;
+use super::{Reverse, as_call};
 use crate::copies::{Bytes, classify};
 use crate::keys::{Key, is_own_shadow};
 use crate::plan::Rows;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
-use crate::runtime::{RunWork, over_runs};
+use crate::runtime::{RunWork, over_moved_runs};
 use crate::shape::Merge;
 
 impl Reverse<'_, '_> {
@@ -47,14 +47,19 @@ impl Reverse<'_, '_> {
         let mut phis: Vec<(InstId, ValueId, bool)> = Vec::new();
         for b in &order {
             self.e.block = self.starts[b];
+            self.here = Some(*b);
             self.block_head(*b, &mut phis, &next)?;
             for i in &self.s.func.blocks[*b].insts {
                 let inst = &self.s.func.insts[*i];
                 self.e.loc = inst.loc;
-                if inst.op.is_terminator() {
+                if let Op::Invoke { normal, .. } = inst.op {
+                    self.forward_inst(*i)?;
+                    let next = self.start_of(*b, normal)?;
+                    self.e.b().br(next);
+                } else if inst.op.is_terminator() {
                     self.before_terminator(*b, &next);
                     self.forward_terminator(*b, inst, turn)?;
-                } else if !matches!(inst.op, Op::Phi(_)) {
+                } else if !matches!(inst.op, Op::Phi(_) | Op::LandingPad { .. }) {
                     self.forward_inst(*i)?;
                 }
             }
@@ -89,6 +94,12 @@ impl Reverse<'_, '_> {
                 phis.push((*i, v, true));
             }
         }
+        // A landing pad stands before all else.
+        let pad =
+            self.s.func.blocks[b].insts.iter().find(|i| !matches!(self.s.func.insts[**i].op, Op::Phi(_))).copied();
+        if let Some(i) = pad.filter(|i| matches!(self.s.func.insts[*i].op, Op::LandingPad { .. })) {
+            self.forward_inst(i)?;
+        }
         let (i64, one) = (self.e.module.ctx.types.int(64), self.e.b().i64(1));
         if let Some(l) = self.s.shape.loops.headed_by(b)
             && let (Some(n), Some(c)) = (next.get(&l).copied(), self.counters.get(&l).copied())
@@ -116,7 +127,7 @@ impl Reverse<'_, '_> {
         }
         if let (Some(v), Some(Merge::Recorded(preds))) = (entered, self.s.shape.merges.get(&b)) {
             self.keep(Key::Entered(b), v);
-            self.pending_entered.push((v, preds.clone()));
+            self.pending_entered.push((v, b, preds.clone()));
         }
         for i in &self.s.func.blocks[b].insts {
             let inst = &self.s.func.insts[*i];
@@ -172,17 +183,13 @@ impl Reverse<'_, '_> {
             }
             op => {
                 let mut op = op.clone();
-                let starts = &self.starts;
-                let mut missing = false;
-                op.map_targets(&mut |t| match starts.get(&t) {
-                    Some(s) => *s,
-                    None => {
-                        missing = true;
-                        t
-                    }
-                });
-                if missing {
-                    return Err(Refusal::new(RefusalKind::Internal(format!("{b} branches to an unreachable block"))));
+                let mut to = std::collections::BTreeMap::new();
+                for t in op.successors() {
+                    to.insert(t, self.start_of(b, t)?);
+                }
+                op.map_targets(&mut |t| to.get(&t).copied().unwrap_or(t));
+                if matches!(op, Op::Resume) {
+                    self.clean_up();
                 }
                 let args: Vec<ValueId> = inst.args.iter().map(|a| self.forward_value(*a)).collect();
                 let mut copy = inst.clone();
@@ -193,14 +200,25 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
+    fn start_of(&self, b: BlockId, to: BlockId) -> Result<BlockId, Refusal> {
+        let lost = || Refusal::new(RefusalKind::Internal(format!("{b} branches to an unreachable block")));
+        self.starts.get(&to).copied().ok_or_else(lost)
+    }
+
+    /// Block of the forward sweep from which control comes to the copy of `to` where it came from `from` in the primal.
+    fn came_from(&self, from: BlockId, to: BlockId) -> Option<BlockId> {
+        let thrown = self.s.shape.is_unwind_edge(self.s.func, from, to);
+        if thrown { self.throws.get(&from).copied() } else { self.ends.get(&from).copied() }
+    }
+
     fn fill_phis(&mut self, phis: &[(InstId, ValueId, bool)]) -> Result<(), Refusal> {
         for (i, phi, is_shadow) in phis {
             let inst = &self.s.func.insts[*i];
-            let Op::Phi(blocks) = &inst.op else { continue };
+            let (Op::Phi(blocks), Some(to)) = (&inst.op, self.s.shape.block_of[*i]) else { continue };
             let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
             for (b, a) in blocks.iter().zip(&inst.args) {
-                let Some(end) = self.ends.get(b) else { continue };
-                from.push(*end);
+                let Some(end) = self.came_from(*b, to) else { continue };
+                from.push(end);
                 let v = if *is_shadow { self.forward_shadow(*a)? } else { self.forward_value(*a) };
                 args.push(v);
             }
@@ -210,19 +228,12 @@ impl Reverse<'_, '_> {
             }
         }
         let i32 = self.e.module.ctx.types.int(32);
-        for (phi, preds) in std::mem::take(&mut self.pending_entered) {
+        for (phi, b, preds) in std::mem::take(&mut self.pending_entered) {
             let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
             for (n, p) in preds.iter().enumerate() {
-                let Some(end) = self.ends.get(p).copied() else { continue };
+                let Some(end) = self.came_from(*p, b) else { continue };
                 // A predecessor may have several edges here; a phi has an entry for each.
-                let edges = self
-                    .s
-                    .shape
-                    .cfg
-                    .succs(*p)
-                    .iter()
-                    .filter(|s| self.starts.get(s) == self.block_of_value(phi).as_ref())
-                    .count();
+                let edges = self.s.shape.cfg.succs(*p).iter().filter(|s| **s == b).count();
                 for _ in 0..edges.max(1) {
                     from.push(end);
                     args.push(self.e.b().int(i32, n as u64));
@@ -234,11 +245,6 @@ impl Reverse<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    fn block_of_value(&self, v: ValueId) -> Option<BlockId> {
-        let i = self.e.func.def_inst(v)?;
-        self.e.func.layout.iter().copied().find(|b| self.e.func.blocks[*b].insts.contains(&i))
     }
 
     /// The forward sweep's value of a primal value.
@@ -294,12 +300,12 @@ impl Reverse<'_, '_> {
     pub fn copy_forward(&mut self, inst: &Inst) -> Option<ValueId> {
         let args: Vec<ValueId> = inst.args.iter().map(|a| self.forward_value(*a)).collect();
         let mut inst = inst.clone();
-        if let Op::Call(info) = &mut inst.op {
+        if let Op::Call(info) | Op::Invoke { call: info, .. } = &mut inst.op {
             // What was in tail position is no longer.
             **info = CallInfo { tail: TailKind::None, ..(**info).clone() };
         }
         let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Primal } else { MemClass::Unknown };
-        self.e.copy(&inst, &args, mem)
+        self.place_copy(&inst, &args, mem)
     }
 
     fn forward_inst(&mut self, i: InstId) -> Result<(), Refusal> {
@@ -307,7 +313,7 @@ impl Reverse<'_, '_> {
         let result = inst.result;
         match &inst.op {
             Op::Alloca { elem, .. } => self.forward_slot(i, *elem)?,
-            Op::Call(_) => self.forward_call(i)?,
+            Op::Call(_) | Op::Invoke { .. } => self.forward_call(i)?,
             Op::AtomicRmw(..) => {
                 if let (Some(p), Some(v)) = (inst.args.first(), inst.args.get(1)) {
                     self.forward_atomic(i, *p, *v)?;
@@ -517,7 +523,14 @@ impl Reverse<'_, '_> {
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::LifetimeStart { .. } => return Ok(()),
                 MemoryEffect::Free { ptr } => {
-                    if self.plan.frees.deferred.contains(&i) {
+                    if self.plan.frees.in_place.contains(&i) {
+                        let mut values: Vec<ValueId> = inst.args.iter().map(|a| self.forward_value(*a)).collect();
+                        self.e.copy(&as_call(&inst), &values, MemClass::Unknown);
+                        if let Some(p) = args.get(ptr).filter(|p| self.s.has_shadow(**p)) {
+                            values[ptr + 1] = self.forward_shadow(*p)?;
+                            self.e.copy(&Inst { origin: None, ..as_call(&inst) }, &values, MemClass::Unknown);
+                        }
+                    } else if self.plan.frees.deferred.contains(&i) {
                         let Some(release) = self.release_of(i, &args) else {
                             return Err(Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i));
                         };
@@ -545,7 +558,7 @@ impl Reverse<'_, '_> {
                         let b = self.forward_value(*b);
                         bytes = Some(self.e.b().binary(enzyme_ir::BinOp::Mul, a, b));
                     }
-                    let mut copy = inst.clone();
+                    let mut copy = as_call(&inst);
                     copy.origin = None;
                     let shadow = self.copy_forward(&copy);
                     if let (Some(shadow), Some(bytes)) = (shadow, bytes) {
@@ -625,7 +638,7 @@ impl Reverse<'_, '_> {
                 );
             }
             Bytes::NoFloats(true) => {
-                let mut copy = self.s.func.insts[i].clone();
+                let mut copy = as_call(&self.s.func.insts[i]);
                 copy.origin = None;
                 let mut values: Vec<ValueId> = copy.args.iter().map(|a| self.forward_value(*a)).collect();
                 values[dst + 1] = self.forward_shadow(*d)?;
@@ -634,7 +647,7 @@ impl Reverse<'_, '_> {
             }
             Bytes::Runs(runs, period) => {
                 if runs.iter().any(|r| r.ty == enzyme_ir::ByteType::Pointer) {
-                    let f = over_runs(self.e.module, RunWork::Repeat, &runs, period);
+                    let f = over_moved_runs(self.e.module, RunWork::Repeat, &runs, period);
                     let (to, from) = (self.forward_shadow(*d)?, self.forward_shadow(*c)?);
                     let bytes = self.forward_value(*n);
                     let bytes = self.e.to_i64(bytes);

@@ -5,7 +5,7 @@
 
 use enzyme_ir::{BinOp, Inst, MemClass, Op, Type, ValueDef, ValueId};
 
-use super::Reverse;
+use super::{Reverse, as_call};
 use crate::keys::{Key, Source, derive};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
@@ -117,7 +117,7 @@ impl Reverse<'_, '_> {
                 || matches!(inst.op, Op::Call(_));
             args.push(self.part(*a, is_shadow && !index));
         }
-        let mut copy = inst;
+        let mut copy = as_call(&inst);
         let mem = match (&copy.op, is_shadow) {
             (Op::Load(_), true) => MemClass::Shadow,
             (Op::Load(_), false) => MemClass::Primal,

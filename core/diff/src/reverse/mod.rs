@@ -22,6 +22,7 @@ mod forward;
 mod lookup;
 pub mod memory;
 mod state;
+mod unwind;
 
 use std::collections::BTreeMap;
 
@@ -37,6 +38,7 @@ use crate::request::{Derivatives, Mode, Signature};
 
 pub use forward::{place_of, shadow_global};
 pub(crate) use state::State;
+pub(crate) use unwind::as_call;
 
 /// Options of synthesis.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,10 +76,26 @@ pub(crate) struct Reverse<'a, 'm> {
     pub adjoints: BTreeMap<ValueId, ValueId>,
     /// Keys already had in the block at hand.
     pub memo: BTreeMap<Key, ValueId>,
-    /// Phis that record the predecessor, and the predecessors in order.
-    pub pending_entered: Vec<(ValueId, Vec<BlockId>)>,
+    /// Phis that record the predecessor, their blocks in the primal, and the predecessors in order.
+    pub pending_entered: Vec<(ValueId, BlockId, Vec<BlockId>)>,
+    /// Block of the forward sweep that ends in the invoke that ends a primal block.
+    pub throws: BTreeMap<BlockId, BlockId>,
+    /// The primal block at hand in the forward sweep.
+    pub here: Option<BlockId>,
+    /// Where exceptions pass that leave the derivative.
+    pub cleanup: Option<BlockId>,
     /// The primal result and its shadow, in augmented mode.
     pub returned: Option<(ValueId, Option<ValueId>)>,
+}
+
+/// Whether the primal stores in the memory that parameter `n` points to.
+fn writes_through(s: &Subject<'_>, n: usize) -> bool {
+    let class = s.unit.memory.params.get(n).copied().flatten();
+    let stores = |i: enzyme_ir::InstId| match (&s.func.insts[i].op, s.func.insts[i].args.as_slice()) {
+        (enzyme_ir::Op::Store(_), [_, p]) => s.unit.memory.class_of[*p] == class,
+        _ => false,
+    };
+    class.is_some() && s.func.placed().any(|(_, i)| stores(i))
 }
 
 /// Writes the derivative `name` of `s` in a reverse mode.
@@ -95,13 +113,16 @@ pub fn synthesise(
     let declared = &module.funcs[id];
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
+    func.personality = s.func.personality.filter(|_| s.key.mode != Mode::Gradient);
     for (i, (primal, shadow)) in sig.primal.iter().zip(&sig.shadow).enumerate() {
         if let Some(attrs) = s.func.param_attrs.get(i) {
             // A copy made by the caller of the primal is an ordinary pointer here.
             let kept = enzyme_ir::ParamAttrs { byval: None, sret: None, readonly: false, writeonly: false, ..*attrs };
             func.param_attrs[*primal] = kept;
             if let Some(n) = shadow {
-                func.param_attrs[*n] = kept;
+                // `restrict` lets pointers that are only read through be the same; their shadows are written.
+                let noalias = kept.noalias && writes_through(&s, i);
+                func.param_attrs[*n] = enzyme_ir::ParamAttrs { noalias, ..kept };
             }
         }
     }
@@ -123,6 +144,9 @@ pub fn synthesise(
         adjoints: BTreeMap::new(),
         memo: BTreeMap::new(),
         pending_entered: Vec::new(),
+        throws: BTreeMap::new(),
+        here: None,
+        cleanup: None,
         returned: None,
     };
     r.make_state();

@@ -71,7 +71,14 @@ impl Reverse<'_, '_> {
         let mut state = State::default();
         for key in &self.plan.cells {
             let ty = self.key_type(*key);
-            let slot = self.e.slot(ty, None);
+            let memory = match key {
+                Key::Primal(v) | Key::Shadow(v) => {
+                    self.s.func.def_inst(*v).filter(|i| self.plan.heap_slots.contains(i))
+                }
+                Key::Count(_) | Key::Entered(_) | Key::Tape(_) => None,
+            };
+            let none = memory.map(|_| self.e.at_entry().zero(ty));
+            let slot = self.e.slot(ty, none);
             state.cells.insert(*key, (slot, ty));
             state.all.push((slot, ty));
         }
@@ -267,6 +274,9 @@ impl Reverse<'_, '_> {
 
     /// Frees the rows of the caches whose outermost loop is `l`.
     pub fn free_rows(&mut self, l: LoopId) {
+        if self.tape_is_listed() {
+            return;
+        }
         let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
         let of: Vec<LoopId> = self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, _)| *id).collect();
         for id in of {
@@ -304,6 +314,9 @@ impl Reverse<'_, '_> {
             let at = self.tape_field(ty, tape, n);
             self.e.b().store(v, at, 0, MemClass::Tape);
         }
+        if self.tape_is_listed() {
+            self.list_tape(tape);
+        }
         Ok(tape)
     }
 
@@ -316,8 +329,10 @@ impl Reverse<'_, '_> {
             let v = self.e.b().load(field_ty, at, 0, MemClass::Tape);
             self.e.b().store(v, slot, 0, MemClass::Unknown);
         }
-        let void = self.e.module.ctx.types.void();
-        self.e.call("free", void, &[tape]);
+        if !self.tape_is_listed() {
+            let void = self.e.module.ctx.types.void();
+            self.e.call("free", void, &[tape]);
+        }
     }
 }
 

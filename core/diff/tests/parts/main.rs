@@ -34,7 +34,13 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
     let unit = units.get(id).unwrap();
     let activity = activities.get(id, &context).unwrap();
     let shape = Shape::new(&module, func, &unit.facts).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
-    let key = DerivativeKey { func: id, mode: Mode::Combined, context: context.clone(), kept: BTreeSet::new() };
+    let key = DerivativeKey {
+        func: id,
+        mode: Mode::Combined,
+        context: context.clone(),
+        kept: BTreeSet::new(),
+        unwinds: false,
+    };
     test(&module, &Subject { func, unit, activity, shape: &shape, key: &key });
 }
 

@@ -13,10 +13,12 @@ use crate::session::{ExternalWrites, Session};
 #[derive(Default)]
 pub(super) struct Asked {
     trips: Vec<TripCount>,
-    loads: Vec<ValueRef>,
+    /// Stable loads, and whether only their type says so.
+    loads: Vec<(ValueRef, bool)>,
     args: Vec<ArgFact>,
     runs: Vec<ByteRunFact>,
     fallbacks: Vec<ValueRef>,
+    guesses: Vec<ValueRef>,
     writes: Option<fn(&str) -> ExternalWrites>,
 }
 
@@ -35,9 +37,9 @@ unsafe extern "C" fn on_trip(context: *mut c_void, fact: TripCount) {
     unsafe { &mut *context.cast::<Asked>() }.trips.push(fact);
 }
 
-unsafe extern "C" fn on_load(context: *mut c_void, load: ValueRef) {
+unsafe extern "C" fn on_load(context: *mut c_void, load: ValueRef, by_type: u8) {
     // SAFETY: as in `on_trip`.
-    unsafe { &mut *context.cast::<Asked>() }.loads.push(load);
+    unsafe { &mut *context.cast::<Asked>() }.loads.push((load, by_type != 0));
 }
 
 unsafe extern "C" fn on_arg(context: *mut c_void, fact: ArgFact) {
@@ -55,6 +57,11 @@ unsafe extern "C" fn on_fallback(context: *mut c_void, call: ValueRef) {
     unsafe { &mut *context.cast::<Asked>() }.fallbacks.push(call);
 }
 
+unsafe extern "C" fn on_guess(context: *mut c_void, call: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.guesses.push(call);
+}
+
 /// Asks for all facts. Trip counts are written into the function, so this comes before its instructions are read.
 pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> ExternalWrites>) -> Asked {
     let mut asked = Asked { writes, ..Asked::default() };
@@ -65,6 +72,7 @@ pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> 
         stable_arg: on_arg,
         byte_run: on_run,
         fallback: on_fallback,
+        guess: on_guess,
         harmless: on_harmless,
     };
     // SAFETY: the function is a clone in the host's module; the sink lives across the call.
@@ -84,8 +92,15 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
             out.trip_counts.insert(header, count);
         }
     }
-    out.stable_loads.extend(asked.loads.iter().filter_map(|l| map.insts.get(l)));
+    for (load, by_type) in &asked.loads {
+        let Some(i) = map.insts.get(load) else { continue };
+        out.stable_loads.insert(*i);
+        if *by_type {
+            out.typed_loads.insert(*i);
+        }
+    }
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
+    out.guesses.extend(asked.guesses.iter().filter_map(|c| map.insts.get(c)));
     out.fallbacks.extend(asked.fallbacks.iter().filter_map(|c| map.insts.get(c)));
     for run in &asked.runs {
         let ty = match run.kind {

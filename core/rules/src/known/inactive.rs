@@ -43,7 +43,7 @@ pub(super) static ROWS: &[KnownFn] = &[
                "llvm.fshr." "llvm.abs." "llvm.smax." "llvm.smin." "llvm.umax." "llvm.umin." "llvm.scmp." "llvm.ucmp."
                "llvm.sadd." "llvm.uadd." "llvm.ssub." "llvm.usub." "llvm.smul." "llvm.umul." "llvm.sshl." "llvm.ushl."
                "llvm.sdiv.fix" "llvm.udiv.fix" "llvm.clmul." "llvm.is.constant." "llvm.is.fpclass." "llvm.objectsize."
-               "llvm.vscale." "llvm.stepvector." "llvm.get.active.lane.mask." "llvm.eh.typeid.for"
+               "llvm.vscale." "llvm.stepvector." "llvm.get.active.lane.mask."
                "llvm.allow.runtime.check" "llvm.allow.ubsan.check" "llvm.experimental.constrained.fcmp"
                "llvm.vector.reduce.add." "llvm.vector.reduce.mul." "llvm.vector.reduce.and." "llvm.vector.reduce.or."
                "llvm.vector.reduce.xor." "llvm.vector.reduce.smax." "llvm.vector.reduce.smin."

@@ -1,0 +1,248 @@
+//! The constraints of calls: what library functions do to pointers, what is known of callees, what is copied as bytes.
+
+use std::collections::BTreeMap;
+
+use enzyme_ir::{ByteType, Func, FuncId, InstId, ValueId};
+
+use super::bytes::{copied_items, float_bytes, moved_span};
+use super::constraints::{POINTER, Solver};
+use super::store::Addr;
+use super::{ClassId, Item, Object, Proof, Span};
+use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
+
+impl<'a> Solver<'a> {
+    pub(super) fn call(&mut self, f: FuncId, func: &'a Func, i: InstId) {
+        let result = func.insts[i].result;
+        let args = func.call_args(i);
+        if let Some(target) = func.callee(i).filter(|v| func.as_const(*v).is_none())
+            && let Some(a) = self.addr(f, target)
+        {
+            self.store.add_object(a, Object::Called(f, i));
+        }
+        match resolve(self.module, func, i) {
+            Callee::Defined(g) if self.group.contains_key(&g) => {
+                let params = self.module.funcs[g].params.clone();
+                for (p, a) in params.iter().zip(args) {
+                    if let Some(a) = self.known(f, *a) {
+                        self.meet(g, *p, a);
+                    }
+                }
+                if let (Some(v), Some(r)) = (result, self.group.get(&g).and_then(|g| g.ret)) {
+                    self.meet(f, v, r);
+                }
+            }
+            Callee::Defined(g) => self.instantiate(f, i, g, args, result),
+            Callee::Math(_) => {
+                for a in args {
+                    let pointer = self.module.ctx.types.contains_pointer(func.ty(*a));
+                    let Some(at) = self.addr(f, *a).filter(|_| pointer) else { continue };
+                    for kind in args.iter().filter_map(|v| self.module.ctx.float_kind(func.ty(*v))) {
+                        let item = Item { span: Span::at(0), size: float_bytes(kind), ty: ByteType::Float(kind) };
+                        self.store.add_item(at, item, Proof::Accessed);
+                    }
+                }
+            }
+            Callee::Known(known) => {
+                let len = |n: usize| {
+                    args.get(n).and_then(|a| func.as_const(*a)).and_then(|c| self.module.ctx.consts.as_u64(c))
+                };
+                let touched: Option<(Vec<usize>, Option<u64>)> = match known.memory() {
+                    MemoryEffect::Copy { dst, src, len: n, .. } => Some((vec![dst, src], len(n))),
+                    MemoryEffect::Set { dst, len: n, .. } => Some((vec![dst], len(n))),
+                    _ => None,
+                };
+                if let Some((which, len)) = touched {
+                    let places: Vec<Addr> =
+                        which.iter().filter_map(|n| args.get(*n)).filter_map(|a| self.addr(f, *a)).collect();
+                    self.stated(f, i, &places, len);
+                    if let [dst, src] = places.as_slice() {
+                        self.copies.push((*dst, *src, len));
+                    }
+                }
+                self.pointer_effect(f, i, args, result, known.pointers());
+            }
+            Callee::Unknown(_) => {
+                for a in args {
+                    if let Some(v) = result {
+                        self.follow_anywhere(f, v, *a);
+                    }
+                }
+                self.unknown(f, i, result);
+            }
+        }
+    }
+
+    fn follow_anywhere(&mut self, f: FuncId, v: ValueId, from: ValueId) {
+        if let Some(a) = self.known(f, from) {
+            self.meet(f, v, Addr { span: Span::anywhere(), ..a });
+        }
+    }
+
+    fn pointer_effect(
+        &mut self,
+        f: FuncId,
+        i: InstId,
+        args: &[ValueId],
+        result: Option<ValueId>,
+        effect: PointerEffect,
+    ) {
+        match effect {
+            PointerEffect::Fresh => {
+                if let Some(a) = result.and_then(|v| self.addr(f, v)) {
+                    self.store.add_object(a, Object::Heap(f, i));
+                }
+            }
+            PointerEffect::FreshLike(n) => {
+                if let Some(v) = result {
+                    if let Some(a) = args.get(n) {
+                        self.follow(f, v, *a);
+                    }
+                    if let Some(a) = self.addr(f, v) {
+                        self.store.add_object(a, Object::Heap(f, i));
+                    }
+                }
+            }
+            PointerEffect::Copy { dst, .. } => {
+                if let (Some(v), Some(d)) = (result, args.get(dst)) {
+                    self.follow(f, v, *d);
+                }
+            }
+            PointerEffect::FreshInto(n) => {
+                if let Some(at) = args.get(n).and_then(|a| self.addr(f, *a)) {
+                    let item = Item { span: Span::at(0), size: POINTER, ty: ByteType::Pointer };
+                    self.store.add_item(at, item, Proof::Accessed);
+                    let inner = self.store.target(at);
+                    self.store.add_object(inner, Object::Heap(f, i));
+                }
+            }
+            PointerEffect::MayReturn => {
+                for a in args {
+                    if let Some(v) = result {
+                        self.follow_anywhere(f, v, *a);
+                    }
+                }
+                self.unknown(f, i, result);
+            }
+            PointerEffect::None => {}
+        }
+    }
+
+    /// Copies the classes of `g` that its parameters and result reach, and joins them with those of the call.
+    fn instantiate(&mut self, f: FuncId, i: InstId, g: FuncId, args: &[ValueId], result: Option<ValueId>) {
+        let Some(callee) = self.done.get(&g) else {
+            self.unknown(f, i, result);
+            return;
+        };
+        let mut map: BTreeMap<ClassId, Addr> =
+            self.group.get_mut(&f).and_then(|g| g.calls.remove(&i)).unwrap_or_default();
+        let mut seen: BTreeMap<ClassId, Addr> = BTreeMap::new();
+        // Their class, where an address points to in it, and where the same address points to in ours.
+        let mut roots: Vec<(ClassId, Span, Addr)> = Vec::new();
+        for (n, (p, a)) in callee.params.iter().zip(args).enumerate() {
+            let Some(p) = p else { continue };
+            let Some(a) = self.addr(f, *a) else { continue };
+            let span = self.module.funcs[g].params.get(n).map_or(Span::at(0), |v| callee.span_of[*v]);
+            roots.push((*p, span, a));
+        }
+        for (id, class) in callee.classes.iter() {
+            for o in &class.objects {
+                if let Object::Global(gl) = o {
+                    let at = self.global(*gl);
+                    roots.push((id, Span::at(0), at));
+                }
+            }
+        }
+        if let (Some(r), Some(v)) = (callee.ret, result) {
+            let known = self.addr(f, v);
+            roots.extend(known.map(|k| (r, callee.ret_span, k)));
+        }
+        while let Some((theirs, span, ours)) = roots.pop() {
+            let origin = origin_of(span, ours);
+            let known = map.get(&theirs).copied();
+            let joined = match known {
+                Some(known) => self.store.join(known, origin),
+                None => origin,
+            };
+            map.insert(theirs, joined);
+            let joined = self.store.resolve(joined);
+            if seen.get(&theirs) == Some(&joined) {
+                continue;
+            }
+            seen.insert(theirs, joined);
+            let class = &callee.classes[theirs];
+            for (item, proof) in &class.items {
+                self.store.add_item(joined, *item, *proof);
+            }
+            for o in &class.objects {
+                match o {
+                    Object::Heap(..) => self.store.add_object(joined, Object::Heap(f, i)),
+                    Object::Unknown(..) => self.store.add_object(joined, Object::Unknown(f, i)),
+                    Object::Code(_) | Object::Called(..) => self.store.add_object(joined, *o),
+                    Object::Param(..) | Object::Stack(..) | Object::Global(_) => {}
+                }
+            }
+            for edge in &class.edges {
+                let at = Addr { class: joined.class, span: joined.span.plus(edge.at) };
+                let known = map.get(&edge.to).copied();
+                let target = match known {
+                    Some(to) => {
+                        let to = Addr { class: to.class, span: to.span.plus(edge.span) };
+                        self.store.add_edge(at, to);
+                        self.store.target(at)
+                    }
+                    None => self.store.target(at),
+                };
+                roots.push((edge.to, edge.span, target));
+            }
+        }
+        if let (Some(r), Some(v)) = (callee.ret, result)
+            && let Some(origin) = map.get(&r).copied()
+        {
+            self.meet(f, v, Addr { class: origin.class, span: origin.span.plus(callee.ret_span) });
+        }
+        for c in &callee.copies {
+            if let (Some(d), Some(s)) = (map.get(&c.dst.0).copied(), map.get(&c.src.0).copied()) {
+                let place = |origin: Addr, span: Span| Addr { class: origin.class, span: origin.span.plus(span) };
+                self.copies.push((place(d, c.dst.1), place(s, c.src.1), c.len));
+            }
+        }
+        if let Some(group) = self.group.get_mut(&f) {
+            group.calls.insert(i, map);
+        }
+    }
+
+    /// What is copied as bytes is the same on both sides.
+    pub(super) fn spread_copies(&mut self, give_up: bool) {
+        for (dst, src, len) in self.copies.clone() {
+            for (from, to) in [(src, dst), (dst, src)] {
+                let (mut from, mut to) = (self.store.resolve(from), self.store.resolve(to));
+                if give_up {
+                    (from.span, to.span) = (Span::anywhere(), Span::anywhere());
+                }
+                let same = from.class == to.class;
+                let items = copied_items(&self.store.raw_of(from).items, from.span, to.span, len, same);
+                let base = Addr { class: to.class, span: Span::at(0) };
+                for (item, proof) in items {
+                    self.store.add_item(base, item, proof);
+                }
+                for (at, target) in self.store.raw_of(from).edges.clone() {
+                    if let Some(span) = moved_span(at, POINTER, from.span, to.span, len, same) {
+                        self.store.add_edge(Addr { class: to.class, span }, target);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the origin of a class lies, if `span` in it is `ours`.
+fn origin_of(span: Span, ours: Addr) -> Addr {
+    let at = ours.span.shift(span.offset.wrapping_neg());
+    // Equal strides are taken to be those of the same array.
+    let stride = if span.stride == ours.span.stride { 0 } else { span.stride };
+    let span = match span.stride {
+        s if s == ours.span.stride && s != 0 => Span::at(at.offset),
+        _ => at.step(stride, true),
+    };
+    Addr { class: ours.class, span }
+}
