@@ -185,7 +185,6 @@ impl Engine {
         if !refused.is_empty() {
             return Err(refused);
         }
-        let unwinds = request.mode != Mode::Forward && reached.iter().any(|f| crate::unwind::may_unwind(module, *f));
         if request.mode != Mode::Forward
             && let Some(i) = crate::owned::reallocates(module, &units, request.func, &context)
         {
@@ -193,6 +192,7 @@ impl Engine {
             let refusal = Refusal::new(RefusalKind::Operation(what.to_owned())).at(i);
             return Err(vec![Refused { func: request.func, refusal }]);
         }
+        let unwinds = request.mode != Mode::Forward && reached.iter().any(|f| crate::unwind::may_unwind(module, *f));
         let key = DerivativeKey { func: request.func, mode: request.mode, context, kept: BTreeSet::new(), unwinds };
         let mut queue = Vec::new();
         // A refused request leaves nothing behind that a later one could call.

@@ -16,6 +16,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 
@@ -325,5 +326,56 @@ bool enz::normalise(Function &function) {
     for (BasicBlock &block : function)
       for (Instruction &inst : block)
         inst.setMetadata(LLVMContext::MD_invariant_group, nullptr);
+  return changed;
+}
+
+// Which field of a record is meant, the analysis of memory tells by constant offsets: `left` or `right` of a node of a
+// tree, chosen by a condition, would be any field to it.
+bool enz::splitPointerAccesses(Function &function) {
+  SmallVector<Instruction *, 16> work;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block) {
+      const auto *load = dyn_cast<LoadInst>(&inst);
+      const auto *store = dyn_cast<StoreInst>(&inst);
+      const bool simple = load ? load->isSimple() : store && store->isSimple();
+      if (simple && getLoadStoreType(&inst)->isPointerTy())
+        work.push_back(&inst);
+    }
+  bool changed = false;
+  for (Instruction *inst : work) {
+    Value *address = getLoadStorePointerOperand(inst);
+    auto *gep = dyn_cast<GetElementPtrInst>(address);
+    auto *choice = dyn_cast<SelectInst>(gep && gep->getNumIndices() == 1 ? gep->getOperand(1) : address);
+    if (!choice || choice->getCondition()->getType()->isVectorTy())
+      continue;
+    Value *const sides[] = {choice->getTrueValue(), choice->getFalseValue()};
+    const bool fields = gep ? isa<ConstantInt>(sides[0]) && isa<ConstantInt>(sides[1])
+                            : sides[0]->stripInBoundsConstantOffsets() == sides[1]->stripInBoundsConstantOffsets();
+    if (!fields)
+      continue;
+    Instruction *ends[2] = {nullptr, nullptr};
+    SplitBlockAndInsertIfThenElse(choice->getCondition(), inst->getIterator(), &ends[0], &ends[1]);
+    Instruction *parts[2];
+    for (unsigned n = 0; n < 2; ++n) {
+      Value *at = sides[n];
+      if (gep) {
+        Instruction *own = gep->clone();
+        own->setOperand(1, sides[n]);
+        own->insertBefore(ends[n]->getIterator());
+        at = own;
+      }
+      parts[n] = inst->clone();
+      parts[n]->setOperand(isa<LoadInst>(inst) ? 0 : 1, at);
+      parts[n]->insertBefore(ends[n]->getIterator());
+    }
+    if (isa<LoadInst>(inst)) {
+      PHINode *phi = PHINode::Create(inst->getType(), 2, "", inst->getIterator());
+      for (unsigned n = 0; n < 2; ++n)
+        phi->addIncoming(parts[n], ends[n]->getParent());
+      inst->replaceAllUsesWith(phi);
+    }
+    inst->eraseFromParent();
+    changed = true;
+  }
   return changed;
 }

@@ -259,6 +259,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  if (enz::splitPointerAccesses(*clone))
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
   enz::shapeControl(*host, *clone);
   FunctionPassManager third;
   addShape(third);
