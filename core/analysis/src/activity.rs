@@ -491,6 +491,10 @@ impl<'a> Pass<'a> {
             Callee::Unknown(_) => {}
             Callee::Defined(g) => {
                 let Some(ctx) = self.callee_context(i, g, &args) else { return };
+                let bits = self.program.unit(g).is_some_and(|u| u.returns_bits);
+                if bits && result.is_some_and(|r| self.carry(r) == Carry::Mixed) {
+                    self.vary(result, Reason::Call(i));
+                }
                 self.asked.insert((g, ctx.clone()));
                 let Some(info) = self.done.get(g, &ctx) else { return };
                 let (ret, states, dropped) = (info.ret, info.states.clone(), info.dropped.clone());

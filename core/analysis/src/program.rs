@@ -9,6 +9,7 @@ use cranelift_entity::SecondaryMap;
 use enzyme_ir::{CastOp, Facts, Func, FuncId, InstId, Module, Op, TypeId, ValueId};
 use petgraph::graphmap::DiGraphMap;
 
+use crate::bits;
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
@@ -25,6 +26,8 @@ pub struct Unit {
     pub memory: FuncMemory,
     /// How each value carries floats.
     pub carry: SecondaryMap<ValueId, Carry>,
+    /// It returns integers computed from the bits of floats.
+    pub returns_bits: bool,
     /// Values that are addresses for all that matters: pointers, and integers whose class is somebody's memory.
     pub addresses: SecondaryMap<ValueId, bool>,
     /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
@@ -74,7 +77,8 @@ impl Units {
             let func = &module.funcs[f];
             let facts = facts.get(&f).cloned().unwrap_or_default();
             let uses = Uses::new(func);
-            let carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
+            let mut carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
+            let returns_bits = bits::follow(module, func, &memory, &uses, &units, &mut carry);
             let outer_classes = outer_classes(&memory);
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {
@@ -84,7 +88,7 @@ impl Units {
             }
             let retyped = retyped(module, func, &facts, &memory);
             let dispatch = dispatch_only(module, func, &uses, &carry);
-            let unit = Unit { facts, uses, memory, carry, addresses, retyped, dispatch, outer_classes };
+            let unit = Unit { facts, uses, memory, carry, returns_bits, addresses, retyped, dispatch, outer_classes };
             units.insert(f, unit);
         }
         Units { units }
