@@ -16,7 +16,7 @@ use enzyme_ir::{
 };
 
 use crate::callee::{Callee, resolve};
-use crate::memory::{ClassId, FuncMemory};
+use crate::memory::{ClassId, FuncMemory, is_address};
 use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
 
@@ -174,6 +174,9 @@ impl Pass<'_> {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
+        if is_address(self.module, self.func, self.uses, v) {
+            return;
+        }
         // One place may have several uses: what metadata says of this very one counts.
         let stated = self.facts.access_types.get(&i).map(Vec::as_slice);
         match stated {

@@ -87,7 +87,7 @@ impl Units {
                     pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
             let retyped = retyped(module, func, &facts, &memory);
-            let dispatch = dispatch_only(module, func, &uses, &carry);
+            let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);
             let unit = Unit { facts, uses, memory, carry, returns_bits, addresses, retyped, dispatch, outer_classes };
             units.insert(f, unit);
         }
@@ -175,7 +175,7 @@ fn dispatch_only(
     module: &Module,
     func: &Func,
     uses: &Uses,
-    carry: &SecondaryMap<ValueId, Carry>,
+    is_plain: &dyn Fn(ValueId) -> bool,
 ) -> SecondaryMap<ValueId, bool> {
     let is_pointer = |v: ValueId| module.ctx.types.contains_pointer(func.ty(v));
     let mut only: SecondaryMap<ValueId, bool> = SecondaryMap::new();
@@ -191,7 +191,7 @@ fn dispatch_only(
                 match &inst.op {
                     Op::ICmp(_) => true,
                     Op::Call(_) | Op::Invoke { .. } => first_only,
-                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !is_pointer(r) && carry[r] == Carry::None),
+                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !is_pointer(r) && is_plain(r)),
                     Op::Gep { .. } => first_only && inst.result.is_some_and(|r| only[r]),
                     Op::Phi(_) | Op::Select | Op::Freeze | Op::Cast(CastOp::BitCast) => {
                         inst.result.is_some_and(|r| only[r])
