@@ -11,18 +11,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{CastOp, Func, FuncId, Module, Op, Type, ValueId};
+use enzyme_ir::{CastOp, Facts, Func, FuncId, Module, Op, Type, ValueId};
 
 use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, FuncMemory};
-use crate::program::Unit;
+use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
 
 struct Flow<'a> {
     module: &'a Module,
     func: &'a Func,
+    facts: &'a Facts,
     memory: &'a FuncMemory,
+    outer: BTreeSet<ClassId>,
     uses: &'a Uses,
     callees: &'a BTreeMap<FuncId, Unit>,
     values: BTreeSet<ValueId>,
@@ -33,12 +35,23 @@ struct Flow<'a> {
 pub fn follow(
     module: &Module,
     func: &Func,
+    facts: &Facts,
     memory: &FuncMemory,
     uses: &Uses,
     callees: &BTreeMap<FuncId, Unit>,
     carry: &mut SecondaryMap<ValueId, Carry>,
 ) -> bool {
-    let mut flow = Flow { module, func, memory, uses, callees, values: BTreeSet::new(), classes: BTreeSet::new() };
+    let mut flow = Flow {
+        module,
+        func,
+        facts,
+        memory,
+        outer: outer_classes(memory),
+        uses,
+        callees,
+        values: BTreeSet::new(),
+        classes: BTreeSet::new(),
+    };
     loop {
         let before = (flow.values.len(), flow.classes.len());
         for (_, i) in func.placed() {
@@ -89,7 +102,11 @@ impl Flow<'_> {
         let tainted = match (&inst.op, args) {
             (Op::Load(_), [p]) => {
                 let counted = carry[r] == Carry::None && !self.uses.is_copied_only(self.func, r);
-                self.memory.class_of[*p].is_some_and(|c| self.classes.contains(&c)) || counted && self.on_floats(r, *p)
+                let class = self.memory.class_of[*p];
+                // What the caller keeps in its memory may be floats that nobody here reads as such.
+                let hidden = !self.facts.access_types.contains_key(&i)
+                    && class.is_some_and(|c| self.outer.contains(&c) && self.memory.classes[c].floats().is_empty());
+                class.is_some_and(|c| self.classes.contains(&c)) || counted && (hidden || self.on_floats(r, *p))
             }
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
                 args.iter().any(|a| self.values.contains(a) || holds_bits(a) && self.is_int(*a))

@@ -78,7 +78,7 @@ impl Units {
             let facts = facts.get(&f).cloned().unwrap_or_default();
             let uses = Uses::new(func);
             let mut carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
-            let returns_bits = bits::follow(module, func, &memory, &uses, &units, &mut carry);
+            let returns_bits = bits::follow(module, func, &facts, &memory, &uses, &units, &mut carry);
             let outer_classes = outer_classes(&memory);
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {

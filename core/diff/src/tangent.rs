@@ -294,6 +294,13 @@ impl Tangent<'_, '_> {
             Op::AtomicRmw(op, access) => return self.atomic(i, inst, *op, *access),
             Op::FNeg | Op::Binary(_) | Op::Cast(CastOp::FPTrunc | CastOp::FPExt) => {
                 self.copy_to(inst);
+                // An address may be computed as an integer: a tagged pointer.
+                if let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r) && !self.s.is_active(*r)) {
+                    if let Some(v) = self.mirror(inst)? {
+                        self.shadows.insert(r, v);
+                    }
+                    return Ok(());
+                }
                 let Some(r) = active.filter(|r| self.s.is_active(*r)) else {
                     return Ok(());
                 };

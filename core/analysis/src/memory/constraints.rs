@@ -375,7 +375,13 @@ impl<'a> Solver<'a> {
                 (Some(x), Some(size)) if n == 1 => at = at.shift(x.wrapping_mul(size as i64)),
                 (Some(_), _) => {}
                 (None, Some(size)) => {
-                    let times = factor(self.module, func, *index, &mut Vec::new()).max(1);
+                    let module = self.module;
+                    let mut place = |v: ValueId| {
+                        let a = self.known(f, v)?;
+                        let a = self.store.resolve(a);
+                        Some((a.class, a.span))
+                    };
+                    let times = factor(module, func, *index, &mut Vec::new(), &mut place);
                     at = at.step(size.saturating_mul(times), may_step_back(func, *index));
                 }
                 (None, None) => at = Addr { span: Span::anywhere(), ..at },

@@ -2,12 +2,17 @@
 
 use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, ValueId};
 
+use super::Span;
 use super::span::gcd;
 use crate::callee::{Callee, resolve};
 use crate::uses::Uses;
 
-/// A number of which the integer `v` is always a multiple; zero for the constant zero. `open` are the merges at hand.
-pub(super) fn factor(module: &Module, func: &Func, v: ValueId, open: &mut Vec<ValueId>) -> u64 {
+/// Class and offsets of an address.
+pub(super) type Place<'p> = &'p mut dyn FnMut(ValueId) -> Option<(u32, Span)>;
+
+/// A number of which the integer `v` is always a multiple; zero for the constant zero. `open` are the merges at hand;
+/// distances between addresses of one class are multiples of what their offsets allow.
+pub(super) fn factor(module: &Module, func: &Func, v: ValueId, open: &mut Vec<ValueId>, place: Place<'_>) -> u64 {
     if let Some(c) = func.as_const(v) {
         return module.ctx.consts.as_u64(c).map_or(1, |x| (x as i64).unsigned_abs());
     }
@@ -18,7 +23,21 @@ pub(super) fn factor(module: &Module, func: &Func, v: ValueId, open: &mut Vec<Va
     let inst = &func.insts[i];
     let amount = |n: usize| inst.args.get(n).and_then(|a| func.as_const(*a)).and_then(|c| module.ctx.consts.as_u64(c));
     open.push(v);
-    let mut of = |a: &ValueId| factor(module, func, *a, open);
+    let pointer = |v: ValueId| {
+        let made = func.def_inst(v).filter(|i| matches!(func.insts[*i].op, Op::Cast(CastOp::PtrToInt)));
+        made.and_then(|i| func.insts[i].args.first().copied())
+    };
+    if let (Op::Binary(BinOp::Sub), [a, b]) = (&inst.op, inst.args.as_slice())
+        && let (Some(a), Some(b)) = (pointer(*a), pointer(*b))
+    {
+        open.pop();
+        return match (place(a), place(b)) {
+            (Some((x, a)), Some((y, b))) if x == y => gcd(gcd(a.stride, b.stride), a.offset.abs_diff(b.offset)),
+            (Some(_), Some(_)) => 1,
+            _ => 0,
+        };
+    }
+    let mut of = |a: &ValueId| factor(module, func, *a, open, place);
     let out = match (&inst.op, inst.args.as_slice()) {
         (Op::Phi(_), args) => args.iter().fold(0, |g, a| gcd(g, of(a))),
         (Op::Select, [_, a, b]) | (Op::Binary(BinOp::Add | BinOp::Sub), [a, b]) => gcd(of(a), of(b)),
