@@ -269,6 +269,14 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
     }
     out.sort_unstable();
     out.dedup();
+    // A float that reaches out of the stretch may be one of an array that only seems to come here: what else is known of
+    // its other bytes must not be lost.
+    out.retain(|(at, kind)| {
+        let size = float_bytes(*kind);
+        let inside = *at >= 0 && *at as u64 + size <= len;
+        let around = || bytes_of(&[(class, place.shift(*at))], Some(size));
+        inside || matches!(around().runs.as_slice(), [r] if r.ty == ByteType::Float(*kind) && r.size >= size)
+    });
     Some(out)
 }
 
