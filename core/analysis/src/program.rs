@@ -83,7 +83,7 @@ impl Units {
                     pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
             let retyped = retyped(module, func, &facts, &memory);
-            let dispatch = dispatch_only(module, func, &uses, &carry);
+            let dispatch = dispatch_only(module, func, &uses, &carry, &addresses);
             let unit = Unit { facts, uses, memory, carry, addresses, retyped, dispatch, outer_classes };
             units.insert(f, unit);
         }
@@ -165,13 +165,15 @@ fn retyped(module: &Module, func: &Func, facts: &Facts, memory: &FuncMemory) -> 
     out
 }
 
-/// Pointers that are only called, compared, or used to read such pointers and plain integers: those on the way from an
-/// object through its virtual table to the function. The greatest solution; cost: linear in the uses.
+/// Pointers that are only called, compared, or used to read such pointers and plain integers (not those that hold an
+/// address, as where the words of a structure are moved): those on the way from an object through its virtual table to the
+/// function. The greatest solution; cost: linear in the uses.
 fn dispatch_only(
     module: &Module,
     func: &Func,
     uses: &Uses,
     carry: &SecondaryMap<ValueId, Carry>,
+    addresses: &SecondaryMap<ValueId, bool>,
 ) -> SecondaryMap<ValueId, bool> {
     let is_pointer = |v: ValueId| module.ctx.types.contains_pointer(func.ty(v));
     let mut only: SecondaryMap<ValueId, bool> = SecondaryMap::new();
@@ -187,7 +189,7 @@ fn dispatch_only(
                 match &inst.op {
                     Op::ICmp(_) => true,
                     Op::Call(_) | Op::Invoke { .. } => first_only,
-                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !is_pointer(r) && carry[r] == Carry::None),
+                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !addresses[r] && carry[r] == Carry::None),
                     Op::Gep { .. } => first_only && inst.result.is_some_and(|r| only[r]),
                     Op::Phi(_) | Op::Select | Op::Freeze | Op::Cast(CastOp::BitCast) => {
                         inst.result.is_some_and(|r| only[r])
