@@ -261,7 +261,10 @@ pub fn over_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u
         e.b().cond_br(same, done, structures);
         e.block = structures;
         let width = e.b().i64(period.max(1));
-        let count = e.b().binary(BinOp::UDiv, args[2], width);
+        // The last structure may be a part of one: the period can be that of several together.
+        let last = e.b().i64(period.max(1) - 1);
+        let rounded = e.b().add(args[2], last);
+        let count = e.b().binary(BinOp::UDiv, rounded, width);
         for_each(e, count, done, |e, index| {
             let start = e.b().binary(BinOp::Mul, index, width);
             for r in &runs {
@@ -271,7 +274,7 @@ pub fn over_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u
                     }
                     ByteType::Pointer | ByteType::Integer => (c.ptr, 8),
                 };
-                let elements = e.b().i64((r.size / step.max(1)).max(1));
+                let elements = elements_within(e, r, start, args[2], step.max(1));
                 let after = e.new_block("after");
                 for_each(e, elements, after, |e, k| {
                     let (first, step) = (e.b().i64(r.offset), e.b().i64(step));
@@ -315,6 +318,19 @@ pub fn over_moved_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], per
         e.call("free", c.void, &[held]);
         e.b().ret(None);
     })
+}
+
+/// How many elements of `run`, in the structure at `start`, lie whole within `bytes`.
+fn elements_within(e: &mut Emit<'_>, run: &ByteRun, start: ValueId, bytes: ValueId, step: u64) -> ValueId {
+    let all = e.b().i64((run.size / step).max(1));
+    let (offset, size, none) = (e.b().i64(run.offset), e.b().i64(step), e.b().i64(0));
+    let first = e.b().add(start, offset);
+    let beyond = e.b().icmp(IntPred::Ult, bytes, first);
+    let left = e.b().binary(BinOp::Sub, bytes, first);
+    let left = e.choose(beyond, none, left);
+    let fit = e.b().binary(BinOp::UDiv, left, size);
+    let fewer = e.b().icmp(IntPred::Ult, fit, all);
+    e.choose(fewer, fit, all)
 }
 
 fn run_element(e: &mut Emit<'_>, work: RunWork, ty: TypeId, d: ValueId, s: ValueId) {
