@@ -491,6 +491,10 @@ impl<'a> Pass<'a> {
             Callee::Unknown(_) => {}
             Callee::Defined(g) => {
                 let Some(ctx) = self.callee_context(i, g, &args) else { return };
+                let bits = self.program.unit(g).is_some_and(|u| u.returns_bits);
+                if bits && result.is_some_and(|r| self.carry(r) == Carry::Mixed) {
+                    self.vary(result, Reason::Call(i));
+                }
                 self.asked.insert((g, ctx.clone()));
                 let Some(info) = self.done.get(g, &ctx) else { return };
                 let (ret, states, dropped) = (info.ret, info.states.clone(), info.dropped.clone());
@@ -598,6 +602,18 @@ impl<'a> Pass<'a> {
         out
     }
 
+    /// Whether nothing is known of the memory of `class` but that integers were made pointers to it.
+    fn is_out_of_thin_air(&self, class: ClassId) -> bool {
+        let Some(unit) = self.program.unit(self.f) else { return false };
+        let objects = &unit.memory.classes[class].objects;
+        let func = self.program.func(self.f);
+        let made = |o: &Object| match o {
+            Object::Unknown(f, i) => *f == self.f && matches!(func.insts[*i].op, Op::Cast(CastOp::IntToPtr)),
+            _ => false,
+        };
+        !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)
+    }
+
     /// Finds what can't be differentiated.
     fn check(&mut self, out: &Activity, useful: &crate::useful::Useful) {
         let func = self.program.func(self.f);
@@ -617,6 +633,10 @@ impl<'a> Pass<'a> {
                 Op::Load(_) => {
                     let (Some(r), Some(p)) = (inst.result, inst.args.first()) else { continue };
                     let Some(class) = self.class(*p) else { continue };
+                    if self.carry(r).may() && useful.values[r] && self.is_out_of_thin_air(class) {
+                        let what = "a read through an address that was computed as an integer";
+                        self.conflicts.push(Conflict::Unsupported(i, what));
+                    }
                     let address = self.class(r).is_some_and(|c| out.is_shadowed(c));
                     let matters = self.carry(r).may() && useful.values[r] || address;
                     if let (Some(store), true) = (self.dropped.get(&class), matters) {

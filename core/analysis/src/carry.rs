@@ -16,7 +16,7 @@ use enzyme_ir::{
 };
 
 use crate::callee::{Callee, resolve};
-use crate::memory::{ClassId, FuncMemory};
+use crate::memory::{ClassId, FuncMemory, is_address};
 use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
 
@@ -64,6 +64,7 @@ pub fn analyze(
         out: SecondaryMap::new(),
         doubtful: Vec::new(),
         integers: Vec::new(),
+        wanted: Vec::new(),
     };
     for v in func.values.keys() {
         if module.ctx.types.contains_float(func.ty(v)) {
@@ -75,7 +76,6 @@ pub fn analyze(
     }
     pass.settle();
     pass.want_bits();
-    pass.bits_through_memory();
     pass.out
 }
 
@@ -92,6 +92,8 @@ struct Pass<'a> {
     doubtful: Vec<ValueId>,
     /// Values copied from or to places that hold integers.
     integers: Vec<ValueId>,
+    /// Values of whose bits callees make floats.
+    wanted: Vec<ValueId>,
 }
 
 impl Pass<'_> {
@@ -144,6 +146,9 @@ impl Pass<'_> {
                 for (p, a) in self.module.funcs[g].params.iter().zip(self.func.call_args(i)) {
                     if callee.carry[*p].may() && self.int_bits(self.func.ty(*a)).is_some() {
                         self.spread(*a, callee.carry[*p]);
+                        if callee.carry[*p] == Carry::Mixed {
+                            self.wanted.push(*a);
+                        }
                     }
                 }
             }
@@ -169,6 +174,9 @@ impl Pass<'_> {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
+        if is_address(self.module, self.func, self.uses, v) {
+            return;
+        }
         // One place may have several uses: what metadata says of this very one counts.
         let stated = self.facts.access_types.get(&i).map(Vec::as_slice);
         match stated {
@@ -179,8 +187,11 @@ impl Pass<'_> {
             _ => {}
         }
         let bytes = self.memory.bytes_at(p, Some(u64::from(bits / 8)));
+        let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
         let integer = bytes.runs.iter().all(|r| r.ty == ByteType::Integer) && !bytes.runs.is_empty();
         if bytes.clash && matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }])) {
+            self.integers.push(v);
+        } else if address && !bytes.has_floats() {
             self.integers.push(v);
         } else if bytes.clash {
             self.doubtful.push(v);
@@ -235,53 +246,9 @@ impl Pass<'_> {
         seen
     }
 
-    /// Integers computed from the bits of floats in memory, and stored where floats are read: tricks with the
-    /// representation, through unions and the like.
-    fn bits_through_memory(&mut self) {
-        let mut tainted: BTreeSet<ValueId> = BTreeSet::new();
-        loop {
-            let before = tainted.len();
-            for (_, i) in self.func.placed() {
-                let inst = &self.func.insts[i];
-                let Some(r) = inst.result.filter(|r| self.int_bits(self.func.ty(*r)).is_some()) else { continue };
-                let from = match (&inst.op, inst.args.as_slice()) {
-                    (Op::Load(_), [p]) => self.out[r] == Carry::None && self.reads_float(r, *p),
-                    (Op::Binary(_) | Op::Phi(_) | Op::Freeze | Op::Cast(CastOp::Trunc | CastOp::ZExt), args) => {
-                        args.iter().any(|a| tainted.contains(a))
-                    }
-                    (Op::Select, [_, a, b]) => tainted.contains(a) || tainted.contains(b),
-                    _ => false,
-                };
-                if from {
-                    tainted.insert(r);
-                }
-            }
-            if tainted.len() == before {
-                break;
-            }
-        }
-        for (_, i) in self.func.placed() {
-            let inst = &self.func.insts[i];
-            let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice()) else { continue };
-            if tainted.contains(v) && self.out[*v] == Carry::None && self.reads_float(*v, *p) {
-                for t in &tainted {
-                    self.out[*t] = Carry::Mixed;
-                }
-                return;
-            }
-        }
-    }
-
-    /// Whether the integer `v` at `p` lies on the bytes of floats, and is computed with.
-    fn reads_float(&self, v: ValueId, p: ValueId) -> bool {
-        let Some(bits) = self.int_bits(self.func.ty(v)).filter(|b| *b >= 16) else { return false };
-        !self.uses.is_copied_only(self.func, v)
-            && self.memory.floats_under(p, u64::from(bits / 8)).is_some_and(|f| !f.is_empty())
-    }
-
     /// Integers whose bits move, other than by plain copies, into a float.
     fn want_bits(&mut self) {
-        let mut work: Vec<ValueId> = Vec::new();
+        let mut work: Vec<ValueId> = std::mem::take(&mut self.wanted);
         for (_, i) in self.func.placed() {
             let inst = &self.func.insts[i];
             if matches!(inst.op, Op::Cast(CastOp::BitCast)) && self.module.ctx.types.is_float_or_vector(inst.ty) {

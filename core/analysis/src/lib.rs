@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod activity;
+mod bits;
 pub mod callee;
 pub mod carry;
 pub mod exceptions;

@@ -9,6 +9,7 @@ use cranelift_entity::SecondaryMap;
 use enzyme_ir::{CastOp, Facts, Func, FuncId, InstId, Module, Op, TypeId, ValueId};
 use petgraph::graphmap::DiGraphMap;
 
+use crate::bits;
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
@@ -25,6 +26,8 @@ pub struct Unit {
     pub memory: FuncMemory,
     /// How each value carries floats.
     pub carry: SecondaryMap<ValueId, Carry>,
+    /// It returns integers computed from the bits of floats.
+    pub returns_bits: bool,
     /// Values that are addresses for all that matters: pointers, and integers whose class is somebody's memory.
     pub addresses: SecondaryMap<ValueId, bool>,
     /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
@@ -74,7 +77,8 @@ impl Units {
             let func = &module.funcs[f];
             let facts = facts.get(&f).cloned().unwrap_or_default();
             let uses = Uses::new(func);
-            let carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
+            let mut carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
+            let returns_bits = bits::follow(module, func, &memory, &uses, &units, &mut carry);
             let outer_classes = outer_classes(&memory);
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {
@@ -83,8 +87,8 @@ impl Units {
                     pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
             let retyped = retyped(module, func, &facts, &memory);
-            let dispatch = dispatch_only(module, func, &uses, &carry, &addresses);
-            let unit = Unit { facts, uses, memory, carry, addresses, retyped, dispatch, outer_classes };
+            let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);
+            let unit = Unit { facts, uses, memory, carry, returns_bits, addresses, retyped, dispatch, outer_classes };
             units.insert(f, unit);
         }
         Units { units }
@@ -165,15 +169,13 @@ fn retyped(module: &Module, func: &Func, facts: &Facts, memory: &FuncMemory) -> 
     out
 }
 
-/// Pointers that are only called, compared, or used to read such pointers and plain integers (not those that hold an
-/// address, as where the words of a structure are moved): those on the way from an object through its virtual table to the
-/// function. The greatest solution; cost: linear in the uses.
+/// Pointers that are only called, compared, or used to read such pointers and plain integers: those on the way from an
+/// object through its virtual table to the function. The greatest solution; cost: linear in the uses.
 fn dispatch_only(
     module: &Module,
     func: &Func,
     uses: &Uses,
-    carry: &SecondaryMap<ValueId, Carry>,
-    addresses: &SecondaryMap<ValueId, bool>,
+    is_plain: &dyn Fn(ValueId) -> bool,
 ) -> SecondaryMap<ValueId, bool> {
     let is_pointer = |v: ValueId| module.ctx.types.contains_pointer(func.ty(v));
     let mut only: SecondaryMap<ValueId, bool> = SecondaryMap::new();
@@ -189,7 +191,7 @@ fn dispatch_only(
                 match &inst.op {
                     Op::ICmp(_) => true,
                     Op::Call(_) | Op::Invoke { .. } => first_only,
-                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !addresses[r] && carry[r] == Carry::None),
+                    Op::Load(_) => inst.result.is_some_and(|r| only[r] || !is_pointer(r) && is_plain(r)),
                     Op::Gep { .. } => first_only && inst.result.is_some_and(|r| only[r]),
                     Op::Phi(_) | Op::Select | Op::Freeze | Op::Cast(CastOp::BitCast) => {
                         inst.result.is_some_and(|r| only[r])

@@ -131,7 +131,9 @@ pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
 pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
     fail(
         e,
-        &format!("{place}: enzyme: [E0202] active data enters a function that was not known at compile time, or has no derivative\n"),
+        &format!(
+            "{place}: enzyme: [E0202] active data enters a function that was not known at compile time, or has no derivative\n"
+        ),
     );
 }
 
@@ -261,36 +263,57 @@ pub fn over_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], period: u
         e.b().cond_br(same, done, structures);
         e.block = structures;
         let width = e.b().i64(period.max(1));
-        // The last structure may be a part of one: the period can be that of several together.
-        let last = e.b().i64(period.max(1) - 1);
-        let rounded = e.b().add(args[2], last);
-        let count = e.b().binary(BinOp::UDiv, rounded, width);
-        for_each(e, count, done, |e, index| {
+        let count = e.b().binary(BinOp::UDiv, args[2], width);
+        let (rest, piece) = (e.new_block("rest"), e.new_block("piece"));
+        for_each(e, count, rest, |e, index| {
             let start = e.b().binary(BinOp::Mul, index, width);
-            for r in &runs {
-                let (ty, step) = match r.ty {
-                    ByteType::Float(kind) => {
-                        (e.module.ctx.types.float(kind), e.module.ctx.layout.float_size(&mut e.module.ctx.types, kind))
-                    }
-                    ByteType::Pointer | ByteType::Integer => (c.ptr, 8),
-                };
-                let elements = elements_within(e, r, start, args[2], step.max(1));
-                let after = e.new_block("after");
-                for_each(e, elements, after, |e, k| {
-                    let (first, step) = (e.b().i64(r.offset), e.b().i64(step));
-                    let within = e.b().binary(BinOp::Mul, k, step);
-                    let within = e.b().add(within, first);
-                    let offset = e.b().add(start, within);
-                    let d = e.b().byte_offset(args[0], offset);
-                    let s = e.b().byte_offset(args[1], offset);
-                    run_element(e, work, ty, d, s);
-                });
-                e.block = after;
-            }
+            one_structure(e, work, &runs, args, start, false);
         });
+        e.block = rest;
+        let start = e.b().binary(BinOp::Mul, count, width);
+        let partial = e.b().icmp(IntPred::Ult, start, args[2]);
+        e.b().cond_br(partial, piece, done);
+        e.block = piece;
+        one_structure(e, work, &runs, args, start, true);
+        e.b().br(done);
         e.block = done;
         e.b().ret(None);
     })
+}
+
+/// Does `work` with the structure at `start`; with what of it lies within the bytes given, if it may be cut.
+fn one_structure(e: &mut Emit<'_>, work: RunWork, runs: &[ByteRun], args: &[ValueId], start: ValueId, cut: bool) {
+    let ptr = e.module.ctx.types.ptr();
+    for r in runs {
+        let (ty, step) = match r.ty {
+            ByteType::Float(kind) => {
+                (e.module.ctx.types.float(kind), e.module.ctx.layout.float_size(&mut e.module.ctx.types, kind))
+            }
+            ByteType::Pointer | ByteType::Integer => (ptr, 8),
+        };
+        let elements = e.b().i64((r.size / step.max(1)).max(1));
+        let after = e.new_block("after");
+        for_each(e, elements, after, |e, k| {
+            let (first, step) = (e.b().i64(r.offset), e.b().i64(step));
+            let within = e.b().binary(BinOp::Mul, k, step);
+            let within = e.b().add(within, first);
+            let offset = e.b().add(start, within);
+            let next = e.new_block("next");
+            if cut {
+                let end = e.b().add(offset, step);
+                let fits = e.b().icmp(IntPred::Ule, end, args[2]);
+                let whole = e.new_block("whole");
+                e.b().cond_br(fits, whole, next);
+                e.block = whole;
+            }
+            let d = e.b().byte_offset(args[0], offset);
+            let s = e.b().byte_offset(args[1], offset);
+            run_element(e, work, ty, d, s);
+            e.b().br(next);
+            e.block = next;
+        });
+        e.block = after;
+    }
 }
 
 /// As [`over_runs`], for regions that may overlap by any number of bytes: by way of a copy.
@@ -318,19 +341,6 @@ pub fn over_moved_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], per
         e.call("free", c.void, &[held]);
         e.b().ret(None);
     })
-}
-
-/// How many elements of `run`, in the structure at `start`, lie whole within `bytes`.
-fn elements_within(e: &mut Emit<'_>, run: &ByteRun, start: ValueId, bytes: ValueId, step: u64) -> ValueId {
-    let all = e.b().i64((run.size / step).max(1));
-    let (offset, size, none) = (e.b().i64(run.offset), e.b().i64(step), e.b().i64(0));
-    let first = e.b().add(start, offset);
-    let beyond = e.b().icmp(IntPred::Ult, bytes, first);
-    let left = e.b().binary(BinOp::Sub, bytes, first);
-    let left = e.choose(beyond, none, left);
-    let fit = e.b().binary(BinOp::UDiv, left, size);
-    let fewer = e.b().icmp(IntPred::Ult, fit, all);
-    e.choose(fewer, fit, all)
 }
 
 fn run_element(e: &mut Emit<'_>, work: RunWork, ty: TypeId, d: ValueId, s: ValueId) {

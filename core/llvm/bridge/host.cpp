@@ -156,6 +156,22 @@ EnzValue enz_module_global(EnzHost host, EnzStr name) {
 }
 
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count) {
+  // Code of ours that no derivative calls; what others of it call comes after them.
+  for (bool found = true; found;) {
+    found = false;
+    for (Function &function : make_early_inc_range(*host->module))
+      if (function.hasLocalLinkage() && function.use_empty() && function.getName().contains(".enzyme.with")) {
+        host->functions->clear(function, function.getName());
+        function.eraseFromParent();
+        found = true;
+      }
+  }
+  for (StringRef name : {"enzyme.lib.qsort", "enzyme.lib.qsort_r", "enzyme.lib.bsearch", "enzyme.lib.order",
+                         "enzyme.lib.order_r", "enzyme.lib.position"})
+    if (Function *function = host->module->getFunction(name); function && function->use_empty()) {
+      host->functions->clear(*function, function->getName());
+      function->eraseFromParent();
+    }
   SmallVector<GlobalValue *, 16> dead;
   auto matches = [&](const GlobalValue &value) {
     if (!value.use_empty())
@@ -174,22 +190,6 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
   for (Function &function : *host->module)
     if (matches(function))
       dead.push_back(&function);
-  // Code of ours that no derivative calls; what others of it call comes after them.
-  for (bool found = true; found;) {
-    found = false;
-    for (Function &function : make_early_inc_range(*host->module))
-      if (function.hasLocalLinkage() && function.use_empty() && function.getName().contains(".enzyme.with")) {
-        host->functions->clear(function, function.getName());
-        function.eraseFromParent();
-        found = true;
-      }
-  }
-  for (StringRef name : {"enzyme.lib.qsort", "enzyme.lib.qsort_r", "enzyme.lib.bsearch", "enzyme.lib.order",
-                         "enzyme.lib.order_r", "enzyme.lib.position"})
-    if (Function *function = host->module->getFunction(name); function && function->use_empty()) {
-      host->functions->clear(*function, function->getName());
-      function->eraseFromParent();
-    }
   for (GlobalVariable &global : host->module->globals())
     if (matches(global))
       dead.push_back(&global);

@@ -13,7 +13,7 @@ use enzyme_ir::{
 };
 
 use super::bytes::{float_bytes, items_of_type};
-use super::index::{factor, may_step_back, traces_to_pointer};
+use super::index::{factor, is_address, may_step_back, traces_to_pointer};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
 use crate::callee::{Callee, resolve};
@@ -252,11 +252,14 @@ impl<'a> Solver<'a> {
         let zero =
             constant.is_some_and(|c| matches!(ctx.consts[c], Const::Zero(_) | Const::Undef(_) | Const::Poison(_)));
         let single = matches!(ctx.types[ty], Type::Float(_) | Type::Ptr(_));
-        let counted = constant.is_none() && !self.group.get(&f).is_some_and(|g| g.uses.is_copied_only(func, v));
+        let uses = self.group.get(&f).map(|g| &g.uses);
+        let address = constant.is_none() && uses.is_some_and(|u| is_address(self.module, func, u, v));
+        let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(func, v));
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {
             let item = match ctx.types[scalar] {
                 Type::Float(kind) => Some((float_bytes(kind), ByteType::Float(kind))),
                 Type::Ptr(_) => Some((POINTER, ByteType::Pointer)),
+                Type::Int(_) if address => Some((POINTER, ByteType::Pointer)),
                 Type::Int(_) if counted => {
                     Some((ctx.layout.store_size(&ctx.types, scalar).unwrap_or(1), ByteType::Integer))
                 }
@@ -453,7 +456,16 @@ impl<'a> Solver<'a> {
             // The distance of two addresses is none.
             Op::Binary(BinOp::Sub) if arg(1).is_some_and(|p| traces_to_pointer(func, p)) => {}
             Op::Binary(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or) => {
-                for p in args.iter().copied().filter(|p| traces_to_pointer(func, *p)) {
+                let mut from: Vec<ValueId> = args.iter().copied().filter(|p| traces_to_pointer(func, *p)).collect();
+                if from.is_empty() {
+                    // What a caller or callee passes as an integer may be an address too.
+                    let passed = |v: &ValueId| match func.def_inst(*v) {
+                        Some(i) => func.insts[i].op.call_info().is_some(),
+                        None => func.as_const(*v).is_none(),
+                    };
+                    from = args.iter().copied().filter(passed).collect();
+                }
+                for p in from {
                     if let (Some(v), Some(a)) = (inst.result, self.known(f, p)) {
                         self.meet(f, v, Addr { span: Span::anywhere(), ..a });
                     }

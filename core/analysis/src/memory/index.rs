@@ -1,8 +1,10 @@
 //! What integers tell of the addresses made with them.
 
-use enzyme_ir::{BinOp, CastOp, Func, Module, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, ValueId};
 
 use super::span::gcd;
+use crate::callee::{Callee, resolve};
+use crate::uses::Uses;
 
 /// A number of which the integer `v` is always a multiple; zero for the constant zero. `open` are the merges at hand.
 pub(super) fn factor(module: &Module, func: &Func, v: ValueId, open: &mut Vec<ValueId>) -> u64 {
@@ -41,6 +43,62 @@ pub(super) fn factor(module: &Module, func: &Func, v: ValueId, open: &mut Vec<Va
     };
     open.pop();
     out
+}
+
+/// Whether an integer is made of a pointer, or made a pointer, here or where a call takes it to or has it from.
+pub fn is_address(module: &Module, func: &Func, uses: &Uses, v: ValueId) -> bool {
+    if is_made(func, v) || uses.of(v).iter().any(|i| matches!(func.insts[*i].op, Op::Cast(CastOp::IntToPtr))) {
+        return true;
+    }
+    let callee = |i: InstId| match resolve(module, func, i) {
+        Callee::Defined(g) => Some(&module.funcs[g]),
+        Callee::Math(_) | Callee::Known(_) | Callee::Unknown(_) => None,
+    };
+    let is_call = |i: &InstId| func.insts[*i].op.call_info().is_some();
+    let taken = uses.of(v).iter().filter(|i| is_call(i)).any(|i| {
+        callee(*i).is_some_and(|g| {
+            let mut passed = g.params.iter().zip(func.call_args(*i)).filter(|(_, a)| **a == v);
+            passed.any(|(p, _)| makes_pointer(g, *p))
+        })
+    });
+    let from = func.def_inst(v).filter(is_call).and_then(callee);
+    taken || from.is_some_and(returns_made)
+}
+
+fn is_made(func: &Func, v: ValueId) -> bool {
+    func.def_inst(v).is_some_and(|i| matches!(func.insts[i].op, Op::Cast(CastOp::PtrToInt)))
+}
+
+fn makes_pointer(func: &Func, p: ValueId) -> bool {
+    func.placed().any(|(_, i)| {
+        let inst = &func.insts[i];
+        matches!(inst.op, Op::Cast(CastOp::IntToPtr)) && inst.args.first() == Some(&p)
+    })
+}
+
+fn returns_made(func: &Func) -> bool {
+    let mut work: Vec<ValueId> = func
+        .placed()
+        .map(|(_, i)| &func.insts[i])
+        .filter(|i| matches!(i.op, Op::Ret))
+        .flat_map(|i| i.args.iter().copied())
+        .collect();
+    let mut seen = Vec::new();
+    while let Some(v) = work.pop() {
+        if seen.contains(&v) || seen.len() > 16 {
+            continue;
+        }
+        seen.push(v);
+        if is_made(func, v) {
+            return true;
+        }
+        if let Some(i) = func.def_inst(v)
+            && matches!(func.insts[i].op, Op::Phi(_) | Op::Select | Op::Binary(BinOp::Or | BinOp::Add))
+        {
+            work.extend(func.insts[i].args.iter().copied());
+        }
+    }
+    false
 }
 
 /// Whether an index is visibly meant to be negative at times.

@@ -119,7 +119,7 @@ impl Reverse<'_, '_> {
                 }
                 _ => Ok(()),
             },
-            Op::Store(access) => self.store_adjoint(i, args, plain(*access)),
+            Op::Store(access) => self.store_adjoint(args, plain(*access)),
             Op::Select => match active {
                 Some(r) => {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
@@ -219,13 +219,13 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
-    fn store_adjoint(&mut self, i: InstId, args: &[ValueId], access: Access) -> Result<(), Refusal> {
+    fn store_adjoint(&mut self, args: &[ValueId], access: Access) -> Result<(), Refusal> {
         let (Some(v), Some(p)) = (args.first().copied(), args.get(1).copied()) else { return Ok(()) };
         if !self.s.has_shadow(p) {
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
-            Carry::None => return self.overwrite(i, v, p),
+            Carry::None => return self.overwrite(v, p),
             Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Mixed => self.adjoint_type(v),
         };
         let at = self.shadow_place(p, ty)?;
@@ -254,16 +254,20 @@ impl Reverse<'_, '_> {
     }
 
     /// The adjoint of storing what is no float: floats that it overwrites lose theirs.
-    fn overwrite(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
+    fn overwrite(&mut self, v: ValueId, p: ValueId) -> Result<(), Refusal> {
         let ty = self.s.func.ty(v);
         let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
-        let Some(lost) = self.s.unit.memory.floats_under(p, len) else {
-            return Err(Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i));
-        };
-        if lost.is_empty() {
+        let lost = self.s.unit.memory.floats_under(p, len);
+        if lost.as_ref().is_some_and(Vec::is_empty) {
             return Ok(());
         }
         let at = self.shadow_place(p, ty)?;
+        let Some(lost) = lost else {
+            // Where floats begin is not known: the shadow of the bytes written goes.
+            let bytes = self.e.b().i64(len);
+            self.e.fill_zero(at, bytes);
+            return Ok(());
+        };
         for (offset, kind) in lost {
             let float = self.e.module.ctx.types.float(kind);
             let by = self.e.b().i64(offset as u64);

@@ -1,0 +1,146 @@
+//! Floats whose bits are taken apart as integers and put together again, also by way of memory and calls.
+//!
+//! An integer computed from the bits of a float (shifted, masked, truncated) is *tainted*; so is memory in which it is
+//! stored, and what is read from there. If something tainted becomes a float again, a derivative would be lost on the
+//! way: all that is tainted then counts as [`Carry::Mixed`], which is refused where it is active. Where nothing becomes a
+//! float again (hashes, comparisons, printing) the integers are integers.
+//!
+//! Flow-insensitive, one function at a time; callees say whether they return tainted integers. Not found: bits that a
+//! callee leaves in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::SecondaryMap;
+use enzyme_ir::{CastOp, Func, FuncId, Module, Op, Type, ValueId};
+
+use crate::callee::{Callee, resolve};
+use crate::carry::Carry;
+use crate::memory::{ClassId, FuncMemory};
+use crate::program::Unit;
+use crate::uses::Uses;
+
+struct Flow<'a> {
+    module: &'a Module,
+    func: &'a Func,
+    memory: &'a FuncMemory,
+    uses: &'a Uses,
+    callees: &'a BTreeMap<FuncId, Unit>,
+    values: BTreeSet<ValueId>,
+    classes: BTreeSet<ClassId>,
+}
+
+/// Marks what is tainted and becomes a float again in `carry`. Whether the function returns something tainted.
+pub fn follow(
+    module: &Module,
+    func: &Func,
+    memory: &FuncMemory,
+    uses: &Uses,
+    callees: &BTreeMap<FuncId, Unit>,
+    carry: &mut SecondaryMap<ValueId, Carry>,
+) -> bool {
+    let mut flow = Flow { module, func, memory, uses, callees, values: BTreeSet::new(), classes: BTreeSet::new() };
+    loop {
+        let before = (flow.values.len(), flow.classes.len());
+        for (_, i) in func.placed() {
+            flow.step(i, carry);
+        }
+        if (flow.values.len(), flow.classes.len()) == before {
+            break;
+        }
+    }
+    if flow.values.is_empty() {
+        return false;
+    }
+    if func.placed().any(|(_, i)| flow.becomes_float(i, carry)) {
+        for v in &flow.values {
+            if carry[*v] != Carry::Native {
+                carry[*v] = Carry::Mixed;
+            }
+        }
+    }
+    func.placed().any(|(_, i)| {
+        let inst = &func.insts[i];
+        matches!(inst.op, Op::Ret) && inst.args.iter().any(|a| flow.values.contains(a))
+    })
+}
+
+impl Flow<'_> {
+    fn is_int(&self, v: ValueId) -> bool {
+        matches!(self.module.ctx.types[self.func.ty(v)], Type::Int(bits) if bits > 1)
+    }
+
+    /// Whether an integer at `p` lies on the bytes of floats.
+    fn on_floats(&self, v: ValueId, p: ValueId) -> bool {
+        let len = self.module.ctx.layout.store_size(&self.module.ctx.types, self.func.ty(v)).unwrap_or(0);
+        len >= 2 && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
+    }
+
+    fn step(&mut self, i: enzyme_ir::InstId, carry: &SecondaryMap<ValueId, Carry>) {
+        let inst = &self.func.insts[i];
+        let holds_bits = |v: &ValueId| matches!(carry[*v], Carry::Bits(..) | Carry::Mixed);
+        let args = inst.args.as_slice();
+        if let (Op::Store(_), [v, p]) = (&inst.op, args) {
+            if self.values.contains(v) {
+                self.classes.extend(self.memory.class_of[*p]);
+            }
+            return;
+        }
+        let Some(r) = inst.result.filter(|r| self.is_int(*r)) else { return };
+        let tainted = match (&inst.op, args) {
+            (Op::Load(_), [p]) => {
+                let counted = carry[r] == Carry::None && !self.uses.is_copied_only(self.func, r);
+                self.memory.class_of[*p].is_some_and(|c| self.classes.contains(&c)) || counted && self.on_floats(r, *p)
+            }
+            (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
+                args.iter().any(|a| self.values.contains(a) || holds_bits(a) && self.is_int(*a))
+            }
+            (Op::Phi(_) | Op::Freeze, _) => args.iter().any(|a| self.values.contains(a)),
+            (Op::Select, [_, a, b]) => self.values.contains(a) || self.values.contains(b),
+            (Op::Call(_) | Op::Invoke { .. }, _) => match resolve(self.module, self.func, i) {
+                Callee::Defined(g) => self.callees.get(&g).is_some_and(|u| u.returns_bits),
+                Callee::Math(_) | Callee::Known(_) | Callee::Unknown(_) => false,
+            },
+            _ => false,
+        };
+        if tainted {
+            self.values.insert(r);
+        }
+    }
+
+    /// Whether something tainted becomes a float by `i`.
+    fn becomes_float(&self, i: enzyme_ir::InstId, carry: &SecondaryMap<ValueId, Carry>) -> bool {
+        let inst = &self.func.insts[i];
+        let float = inst.result.is_some_and(|r| self.module.ctx.types.contains_float(self.func.ty(r)));
+        match (&inst.op, inst.args.as_slice()) {
+            (Op::Cast(CastOp::BitCast), [v]) => float && self.values.contains(v),
+            (Op::Store(_), [v, p]) => self.values.contains(v) && carry[*v] != Carry::Mixed && self.on_floats(*v, *p),
+            (Op::Load(_), [p]) => {
+                float && self.memory.class_of[*p].is_some_and(|c| self.classes.contains(&c)) && self.overlaps_taint(i)
+            }
+            (Op::Call(_) | Op::Invoke { .. }, _) => {
+                let Callee::Defined(g) = resolve(self.module, self.func, i) else { return false };
+                let Some(callee) = self.callees.get(&g) else { return false };
+                let params = self.module.funcs[g].params.iter();
+                params.zip(self.func.call_args(i)).any(|(p, a)| self.values.contains(a) && callee.carry[*p].may())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the bytes that `i` loads are among those of a tainted store.
+    fn overlaps_taint(&self, i: enzyme_ir::InstId) -> bool {
+        let layout = &self.module.ctx.layout;
+        let types = &self.module.ctx.types;
+        let size = |v: ValueId| layout.store_size(types, self.func.ty(v)).unwrap_or(0);
+        let inst = &self.func.insts[i];
+        let (Some(r), Some(p)) = (inst.result, inst.args.first()) else { return false };
+        self.func.placed().any(|(_, s)| match (&self.func.insts[s].op, self.func.insts[s].args.as_slice()) {
+            (Op::Store(_), [v, q]) => {
+                self.values.contains(v)
+                    && self.memory.class_of[*q] == self.memory.class_of[*p]
+                    && self.memory.span_of[*q].overlaps(size(*v), self.memory.span_of[*p], size(r))
+            }
+            _ => false,
+        })
+    }
+}
