@@ -269,15 +269,15 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
     }
     out.sort_unstable();
     out.dedup();
-    // A float that reaches out of the stretch may be one of an array that only seems to come here: what else is known of
-    // its other bytes must not be lost.
-    out.retain(|(at, kind)| {
-        let size = float_bytes(*kind);
-        let inside = *at >= 0 && *at as u64 + size <= len;
-        let around = || bytes_of(&[(class, place.shift(*at))], Some(size));
-        inside || matches!(around().runs.as_slice(), [r] if r.ty == ByteType::Float(*kind) && r.size >= size)
-    });
     Some(out)
+}
+
+/// Whether a float of this format at `place` is more than a guess from an array that only seems to come here: nothing
+/// better is known of any of its bytes.
+pub fn is_float_at(class: &Class, place: Span, kind: FloatKind) -> bool {
+    let size = float_bytes(kind);
+    let there = bytes_of(&[(class, place)], Some(size));
+    matches!(there.runs.as_slice(), [r] if r.ty == ByteType::Float(kind) && r.size >= size)
 }
 
 /// Distance of the values in an array of floats; one for all else.
