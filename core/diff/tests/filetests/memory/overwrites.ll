@@ -93,10 +93,10 @@ define void @needed_after_overwrite(ptr %p) {
 
 ; The array in a structure, indexed by variables, seems to reach over the float before the padding of the next one.
 define double @padding_is_written(ptr %p, i64 %n, i64 %k) {
-  %t = alloca [3 x { double, float, i32, [2 x double] }]
+  %t = alloca [3 x { double, float, [2 x double] }]
   %x = load double, ptr %p
   %f = fptrunc double %x to float
-  %row = getelementptr [3 x { double, float, i32, [2 x double] }], ptr %t, i64 0, i64 %n
+  %row = getelementptr [3 x { double, float, [2 x double] }], ptr %t, i64 0, i64 %n
   %at = getelementptr i8, ptr %row, i64 8
   store float %f, ptr %at
   %padding = getelementptr i8, ptr %row, i64 12
