@@ -308,6 +308,11 @@ fn differentiate(
             return Err(failure(session, func, &reached, &refused, reports));
         }
     };
+    if options.print {
+        for f in &engine.written[already..] {
+            eprintln!("{}", enzyme_ir::text::print_func(&session.ir, &session.ir.funcs[*f]));
+        }
+    }
     let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number)?;
     let mut functions: Vec<FuncId> = engine.written[already..].to_vec();
     let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());

@@ -272,6 +272,14 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
     Some(out)
 }
 
+/// Whether a float of this format at `place` is more than a guess from an array that only seems to come here: nothing
+/// better is known of any of its bytes.
+pub fn is_float_at(class: &Class, place: Span, kind: FloatKind) -> bool {
+    let size = float_bytes(kind);
+    let there = bytes_of(&[(class, place)], Some(size));
+    matches!(there.runs.as_slice(), [r] if r.ty == ByteType::Float(kind) && r.size >= size)
+}
+
 /// Distance of the values in an array of floats; one for all else.
 fn float_stride(ty: ByteType) -> u64 {
     match ty {

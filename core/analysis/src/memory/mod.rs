@@ -233,6 +233,12 @@ impl FuncMemory {
         bytes::floats_under(&self.classes[class], self.span_of[p], len)
     }
 
+    /// Whether the float that may be `offset` bytes behind `p` is more than a guess.
+    pub fn is_float_at(&self, p: ValueId, offset: i64, kind: FloatKind) -> bool {
+        let Some(class) = self.class_of[p] else { return false };
+        bytes::is_float_at(&self.classes[class], self.span_of[p].shift(offset), kind)
+    }
+
     /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. Whether
     /// anything was new.
     pub fn learn(&mut self, placed: &BTreeMap<ClassId, Placed>, theirs: &PrimaryMap<ClassId, Class>) -> bool {

@@ -269,6 +269,18 @@ impl Reverse<'_, '_> {
             return Ok(());
         };
         for (offset, kind) in lost {
+            let size = u64::from(kind.bits()).div_ceil(8);
+            let inside = u64::try_from(offset).is_ok_and(|o| o + size <= len);
+            if !inside && !self.s.unit.memory.is_float_at(p, offset, kind) {
+                // What else may lie around the bytes written stays.
+                let first = offset.max(0);
+                let end = offset.saturating_add(size as i64).min(len as i64);
+                let by = self.e.b().i64(first as u64);
+                let address = self.e.b().byte_offset(at, by);
+                let bytes = self.e.b().i64((end - first).max(0) as u64);
+                self.e.fill_zero(address, bytes);
+                continue;
+            }
             let float = self.e.module.ctx.types.float(kind);
             let by = self.e.b().i64(offset as u64);
             let address = self.e.b().byte_offset(at, by);

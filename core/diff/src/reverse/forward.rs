@@ -577,7 +577,11 @@ impl Reverse<'_, '_> {
                     self.copy_call(&inst);
                     return self.forward_alloc_into(i, &args, place, size, count);
                 }
-                MemoryEffect::Set { .. } | MemoryEffect::None | MemoryEffect::Unsupported(_) => {
+                MemoryEffect::Set { dst, len, .. } => {
+                    self.copy_call(&inst);
+                    return self.forward_set(i, &args, dst, len);
+                }
+                MemoryEffect::None | MemoryEffect::Unsupported(_) => {
                     if is_stack_marker(&self.callee_name(i)) {
                         return Ok(());
                     }

@@ -11,12 +11,12 @@
 //! told apart.
 
 use enzyme_analysis::Carry;
-use enzyme_ir::{BinOp, ByteType, InstId, IntPred, MemClass, RmwOp, ValueId};
+use enzyme_ir::{BinOp, ByteRun, ByteType, FloatKind, InstId, IntPred, MemClass, RmwOp, ValueId};
 use enzyme_rules::{Expr, RmwFloat, Rule};
 
 use super::Reverse;
 use super::place_of;
-use crate::copies::{Bytes, classify_bytes};
+use crate::copies::{Bytes, classify, classify_bytes};
 use crate::keys::Subject;
 use crate::lower::{Operands, product};
 use crate::refusal::Refusal;
@@ -75,6 +75,45 @@ impl Reverse<'_, '_> {
         let failed = self.e.b().binary(BinOp::And, is_null, wanted);
         let gone = self.e.choose(failed, null, old);
         self.defer_free(gone, "free");
+        Ok(())
+    }
+
+    /// Where pointers were overwritten by a fill their shadows are null in the forward sweep; the call itself was copied.
+    pub fn forward_set(&mut self, i: InstId, args: &[ValueId], dst: usize, len: usize) -> Result<(), Refusal> {
+        let (Some(d), Some(n)) = (args.get(dst).copied(), args.get(len).copied()) else { return Ok(()) };
+        if let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) {
+            let shadow = self.forward_shadow(d)?;
+            self.shadows.insert(r, shadow);
+        }
+        if !self.s.has_shadow(d) {
+            return Ok(());
+        }
+        let pointers: Option<(Vec<ByteRun>, u64)> = match classify(self.e.module, &self.s, i, &[d], n) {
+            Ok(Bytes::NoFloats(true)) => None,
+            // Zero bits are zero bits: what clears adjoints clears pointers.
+            Ok(Bytes::Runs(runs, period)) if runs.iter().any(|r| r.ty == ByteType::Pointer) => {
+                let pointers = runs.iter().filter(|r| r.ty == ByteType::Pointer);
+                let double = ByteType::Float(FloatKind::Double);
+                Some((pointers.map(|r| ByteRun { ty: double, ..*r }).collect(), period))
+            }
+            _ => return Ok(()),
+        };
+        let to = self.forward_shadow(d)?;
+        let n = self.forward_value(n);
+        let mut n = self.e.to_i64(n);
+        if self.s.is_mixed(d) {
+            let primal = self.forward_value(d);
+            n = self.e.guarded_bytes(to, primal, n);
+        }
+        match pointers {
+            None => self.e.fill_zero(to, n),
+            Some((runs, period)) => {
+                let f = over_runs(self.e.module, RunWork::Clear, &runs, period);
+                let ptr = self.e.module.ctx.types.ptr();
+                let null = self.e.b().zero(ptr);
+                self.e.call_func(f, &[to, null, n]);
+            }
+        }
         Ok(())
     }
 

@@ -7,7 +7,9 @@
 ; grad: @sometimes(1.5, i1 1)
 ; grad: @sometimes(1.5, i1 0)
 ; grad: @freed_through_memory(1.5)
+; grad: @pointers_are_cleared(1.5)
 
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare ptr @malloc(i64)
 declare ptr @calloc(i64, i64)
 declare void @free(ptr)
@@ -123,5 +125,21 @@ define double @freed_through_memory(double %x) {
   %a = load double, ptr %q
   %b = fmul double %a, %x
   call void @free(ptr %q)
+  ret double %b
+}
+
+; Freeing nothing frees no shadow either.
+define double @pointers_are_cleared(double %x) {
+  %table = alloca [2 x ptr]
+  %p = call ptr @malloc(i64 8)
+  store ptr %p, ptr %table
+  store double %x, ptr %p
+  %q = load ptr, ptr %table
+  %a = load double, ptr %q
+  %b = fmul double %a, %x
+  call void @free(ptr %q)
+  call void @llvm.memset.p0.i64(ptr %table, i8 0, i64 16, i1 false)
+  %none = load ptr, ptr %table
+  call void @free(ptr %none)
   ret double %b
 }

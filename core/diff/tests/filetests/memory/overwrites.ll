@@ -8,6 +8,8 @@
 ; error[LostInPinned]: @read_write_read(1.5, const: [2.0])
 ; grad: @swap([2.0, 3.0])
 ; grad: @needed_after_overwrite([2.0, 3.0])
+; grad: @padding_is_written([2.0, 3.0], i64 1, i64 2)
+; grad: @halves_are_cleared([2.0, 3.0], i64 1)
 
 define double @write_read(double %x, ptr %p) {
   %a = fmul double %x, %x
@@ -87,4 +89,42 @@ define void @needed_after_overwrite(ptr %p) {
   %f = fdiv double %d, %e
   store double %f, ptr %p
   ret void
+}
+
+; The array in a structure, indexed by variables, seems to reach over the float before the padding of the next one.
+define double @padding_is_written(ptr %p, i64 %n, i64 %k) {
+  %t = alloca [3 x { double, float, [2 x double] }]
+  %x = load double, ptr %p
+  %f = fptrunc double %x to float
+  %row = getelementptr [3 x { double, float, [2 x double] }], ptr %t, i64 0, i64 %n
+  %at = getelementptr i8, ptr %row, i64 8
+  store float %f, ptr %at
+  %padding = getelementptr i8, ptr %row, i64 12
+  store i32 0, ptr %padding
+  %arr = getelementptr i8, ptr %row, i64 16
+  %last = getelementptr double, ptr %arr, i64 1
+  store double %x, ptr %last
+  %m = sub i64 %k, %n
+  %element = getelementptr double, ptr %arr, i64 %m
+  %b = load double, ptr %element
+  %c = load float, ptr %at
+  %d = fpext float %c to double
+  %e = fmul double %d, %x
+  %r = fmul double %e, %b
+  ret double %r
+}
+
+define double @halves_are_cleared(ptr %p, i64 %n) {
+  %t = alloca [2 x double]
+  %x = load double, ptr %p
+  %at = getelementptr double, ptr %t, i64 %n
+  store double %x, ptr %at
+  %a = load double, ptr %at
+  store i32 0, ptr %at
+  %high = getelementptr i8, ptr %at, i64 4
+  store i32 0, ptr %high
+  %b = load double, ptr %at
+  %c = fadd double %b, %x
+  %r = fmul double %a, %c
+  ret double %r
 }
