@@ -144,7 +144,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether the bytes that `i` loads are among those of a tainted store.
+    /// Whether the bytes that `i` loads are those of a tainted store.
     fn overlaps_taint(&self, i: enzyme_ir::InstId) -> bool {
         let layout = &self.module.ctx.layout;
         let types = &self.module.ctx.types;
@@ -155,7 +155,8 @@ impl Flow<'_> {
             (Op::Store(_), [v, q]) => {
                 self.values.contains(v)
                     && self.memory.class_of[*q] == self.memory.class_of[*p]
-                    && self.memory.span_of[*q].overlaps(size(*v), self.memory.span_of[*p], size(r))
+                    && self.memory.span_of[*q] == self.memory.span_of[*p]
+                    && size(*v) == size(r)
             }
             _ => false,
         })
