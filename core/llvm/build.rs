@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 22] = [
     "plugin",
     "options",
     "host",
@@ -16,6 +16,7 @@ const SOURCES: [&str; 21] = [
     "prepare",
     "normalise",
     "vectors",
+    "assembly",
     "library",
     "flow",
     "inline",

@@ -145,6 +145,9 @@ llvm::Function *libraryBody(llvm::Function &declared);
 // Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
 bool rewriteVectorCall(llvm::CallInst &call);
 
+// Part of `normalise`: whether inline assembly was replaced. It is left for the caller to erase.
+bool rewriteAssembly(llvm::CallInst &call);
+
 // Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
 void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
 
