@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 23] = [
     "plugin",
     "options",
     "host",
@@ -16,6 +16,7 @@ const SOURCES: [&str; 22] = [
     "prepare",
     "normalise",
     "vectors",
+    "bits",
     "assembly",
     "library",
     "flow",

@@ -133,6 +133,9 @@ bool normalise(llvm::Function &function);
 void widenCopies(llvm::Function &function);
 void widenShuffles(llvm::Function &function);
 
+// Operations on the bits of floats become operations on floats; returns whether there were any.
+bool floatBits(llvm::Function &function);
+
 // A pointer read or written in one of two fields becomes two accesses, each of its field, with a branch.
 bool splitPointerAccesses(llvm::Function &function);
 
