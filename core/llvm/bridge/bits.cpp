@@ -4,6 +4,7 @@
 // From every cast of an integer or a vector of integers to floats, and from every store of one, the search goes back
 // through all that moves bits (the web of the root) to casts from floats, loads, constants and arguments. If every
 // operation in the web has an equal on floats of that size, all of them are made; the old ones stay only for other uses.
+// Where a vector is only read, has signs changed and is written, its lanes are taken for floats.
 //
 // Not handled: arithmetic, exponents and mantissas taken apart, lanes narrower than the floats unless they move together,
 // targets with the first lane at the high end. They stay, and are refused if a derivative must go through them.
@@ -83,13 +84,16 @@ private:
     Value *from = store ? store->getValueOperand() : root.getOperand(0);
     if (!lane)
       lane = laneBehind(from);
+    const bool guessed = !lane;
+    if (!lane)
+      lane = laneOfSigns(from);
     if (!lane)
       return false;
     lane_ = lane;
     bits_ = lane->getPrimitiveSizeInBits();
     seen_.clear();
     hard_ = floats_ = false;
-    if (!look(from, 0) || !hard_ || (store && !floats_))
+    if (!look(from, 0) || !hard_ || (store && !floats_ && !guessed))
       return false;
     Value *made = make(from);
     // What was said of the type of the memory was said of integers.
@@ -118,6 +122,41 @@ private:
         work.append(inst->op_begin(), inst->op_end());
     }
     return nullptr;
+  }
+
+  // Vectors that are read, have signs of floats changed, and are written, with nothing said of integers.
+  static Type *laneOfSigns(Value *from) {
+    Value *inner = from;
+    Constant *mask = nullptr;
+    const unsigned width = from->getType()->getScalarSizeInBits();
+    if (!isa<FixedVectorType>(from->getType()) || (width != 32 && width != 64))
+      return nullptr;
+    while (match(inner, m_c_BinOp(m_Value(from), m_Constant(mask))) && cast<Instruction>(inner)->isBitwiseLogicOp()) {
+      bool signs = false;
+      for (unsigned n = 0; n < lanesOf(mask->getType()); ++n) {
+        const auto *lane = dyn_cast_or_null<ConstantInt>(mask->getAggregateElement(n));
+        if (!lane)
+          return nullptr;
+        const APInt &bits = lane->getValue();
+        signs |= bits.isSignMask() || bits.isMaxSignedValue();
+        if (!bits.isSignMask() && !bits.isMaxSignedValue() && !bits.isZero() && !bits.isAllOnes())
+          return nullptr;
+      }
+      if (!signs)
+        return nullptr;
+      inner = from;
+    }
+    const auto *load = dyn_cast<LoadInst>(inner);
+    if (!load || !mask)
+      return nullptr;
+    const MDNode *access = load->getMetadata(LLVMContext::MD_tbaa);
+    if (access && access->getNumOperands() > 0) {
+      const auto *type = dyn_cast<MDNode>(access->getOperand(0));
+      const auto *name = type && type->getNumOperands() > 0 ? dyn_cast<MDString>(type->getOperand(0)) : nullptr;
+      if (!name || name->getString() != "omnipotent char")
+        return nullptr;
+    }
+    return width == 64 ? Type::getDoubleTy(load->getContext()) : Type::getFloatTy(load->getContext());
   }
 
   Type *floatsFor(const Value *value) const {
