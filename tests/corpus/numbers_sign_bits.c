@@ -1,5 +1,5 @@
-// What hand-written SSE code does to the bits of doubles and floats: signs flipped, cleared, copied, lanes chosen by masks
-// and moved as integers, and barriers and single instructions as inline assembly.
+// What hand-written SSE code does to the bits of doubles: signs flipped, cleared and copied, lanes chosen by masks and
+// moved as integers, and barriers and single instructions as inline assembly.
 // corpus: native
 #include "corpus.h"
 

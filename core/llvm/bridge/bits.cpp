@@ -1,13 +1,14 @@
-// Operations on the bits of floats as operations on floats, where a sequence of exact ones does the same: moves of whole
-// lanes, signs flipped, cleared, set or taken from another number, and choices by masks of comparisons.
+// Operations on the bits of floats as operations on floats, where a sequence of exact ones does the same: moves of
+// whole lanes, signs flipped, cleared, set or taken from another number, and choices by masks of comparisons.
 //
 // From every cast of an integer or a vector of integers to floats, and from every store of one, the search goes back
 // through all that moves bits (the web of the root) to casts from floats, loads, constants and arguments. If every
-// operation in the web has an equal on floats of that size, all of them are made; the old ones stay only for other uses.
-// Where a vector is only read, has signs changed and is written, its lanes are taken for floats.
+// operation in the web has an equal on floats of that size, all of them are made; the old ones stay only for other
+// uses. Where a vector is only read, has signs changed and is written, its lanes are taken for floats.
 //
-// Not handled: arithmetic, exponents and mantissas taken apart, lanes narrower than the floats unless they move together,
-// targets with the first lane at the high end. They stay, and are refused if a derivative must go through them.
+// Not handled: arithmetic, exponents and mantissas taken apart, lanes narrower than the floats unless they move
+// together, targets with the first lane at the high end. They stay, and are refused if a derivative must go through
+// them.
 
 #include "support.h"
 
@@ -188,7 +189,9 @@ private:
     return out;
   }
 
-  static bool isSignOnly(const KnownBits &bits) { return (bits.Zero | APInt::getSignMask(bits.getBitWidth())).isAllOnes(); }
+  static bool isSignOnly(const KnownBits &bits) {
+    return (bits.Zero | APInt::getSignMask(bits.getBitWidth())).isAllOnes();
+  }
 
   // Lanes of `mask` in the width of the floats, or false.
   bool lanesMoved(const ShuffleVectorInst &shuffle, SmallVectorImpl<int> &out) const {
@@ -265,9 +268,9 @@ private:
 
   struct Plan {
     enum { Failed, Masked, Split, Each, Flip, Minus, Blend } how = Failed;
-    Choice choice;                     // Masked, Split
+    Choice choice;                             // Masked, Split
     Value *first = nullptr, *second = nullptr; // Operands of the float operation.
-    Value *signs = nullptr;                    // Flip, Minus: where its lanes are negative, the first is negated or made so.
+    Value *signs = nullptr;            // Flip, Minus: where its lanes are negative, the first is negated or made so.
     SmallVector<Lane, 16> lanes;       // Each
     SmallVector<bool, 16> from_second; // Blend
   };
@@ -462,9 +465,8 @@ private:
         return builder.CreateBitCast(load, type);
       }
       LoadInst *out = builder.CreateAlignedLoad(type, load->getPointerOperand(), load->getAlign());
-      out->copyMetadata(
-          *load, {LLVMContext::MD_dbg, LLVMContext::MD_noalias, LLVMContext::MD_alias_scope,
-                  LLVMContext::MD_invariant_load});
+      out->copyMetadata(*load, {LLVMContext::MD_dbg, LLVMContext::MD_noalias, LLVMContext::MD_alias_scope,
+                                LLVMContext::MD_invariant_load});
       return out;
     }
     if (isa<FreezeInst>(inst))
@@ -593,6 +595,4 @@ private:
 
 } // namespace
 
-bool enz::floatBits(Function &function) {
-  return function.getDataLayout().isLittleEndian() && Web(function).run();
-}
+bool enz::floatBits(Function &function) { return function.getDataLayout().isLittleEndian() && Web(function).run(); }
