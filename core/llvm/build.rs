@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 23] = [
     "plugin",
     "options",
     "host",
@@ -16,6 +16,8 @@ const SOURCES: [&str; 21] = [
     "prepare",
     "normalise",
     "vectors",
+    "bits",
+    "assembly",
     "library",
     "flow",
     "inline",

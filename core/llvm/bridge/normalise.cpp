@@ -9,7 +9,7 @@
 // - Functions of the C++ library that link nodes get the bodies of library.c.
 // - `mempcpy` is `memcpy` and an addition.
 //
-// Vector operations are those of vectors.cpp. What is not known here stays as it is.
+// Vector operations are those of vectors.cpp, assembly that of assembly.cpp. What is not known here stays as it is.
 
 #include "support.h"
 
@@ -259,6 +259,8 @@ bool giveBody(CallBase &call) {
 
 // Whether `call` was replaced and can go.
 bool rewriteCall(CallInst &call) {
+  if (call.isInlineAsm())
+    return enz::rewriteAssembly(call);
   Function *callee = call.getCalledFunction();
   if (!callee || !callee->isDeclaration())
     return false;

@@ -259,10 +259,15 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  const bool bits = enz::floatBits(*clone);
+  if (bits)
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
   if (enz::splitPointerAccesses(*clone))
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   enz::shapeControl(*host, *clone);
   FunctionPassManager third;
+  if (bits)
+    third.addPass(ADCEPass());
   addShape(third);
   run(*host, *clone, std::move(third));
   dropLifetimes(*clone);

@@ -133,6 +133,9 @@ bool normalise(llvm::Function &function);
 void widenCopies(llvm::Function &function);
 void widenShuffles(llvm::Function &function);
 
+// Operations on the bits of floats become operations on floats; returns whether there were any.
+bool floatBits(llvm::Function &function);
+
 // A pointer read or written in one of two fields becomes two accesses, each of its field, with a branch.
 bool splitPointerAccesses(llvm::Function &function);
 
@@ -144,6 +147,9 @@ llvm::Function *libraryBody(llvm::Function &declared);
 
 // Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
 bool rewriteVectorCall(llvm::CallInst &call);
+
+// Part of `normalise`: whether inline assembly was replaced. It is left for the caller to erase.
+bool rewriteAssembly(llvm::CallInst &call);
 
 // Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
 void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
