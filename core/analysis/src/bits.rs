@@ -79,7 +79,12 @@ pub fn follow(
 
 impl Flow<'_> {
     fn is_int(&self, v: ValueId) -> bool {
-        matches!(self.module.ctx.types[self.func.ty(v)], Type::Int(bits) if bits > 1)
+        let types = &self.module.ctx.types;
+        let scalar = match types[self.func.ty(v)] {
+            Type::Vector { elem, .. } => elem,
+            _ => self.func.ty(v),
+        };
+        matches!(types[scalar], Type::Int(bits) if bits > 1)
     }
 
     /// Whether an integer at `p` lies on the bytes of floats.
