@@ -90,6 +90,10 @@ impl Flow<'_> {
     /// Whether an integer at `p` lies on the bytes of floats.
     fn on_floats(&self, v: ValueId, p: ValueId) -> bool {
         let len = self.module.ctx.layout.store_size(&self.module.ctx.types, self.func.ty(v)).unwrap_or(0);
+        if let Type::Vector { .. } = self.module.ctx.types[self.func.ty(v)] {
+            // That vectors of integers are computed with there proves nothing: so do signs of floats change.
+            return self.memory.may_hold_floats(p, len);
+        }
         len >= 2 && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
     }
 

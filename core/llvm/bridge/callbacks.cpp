@@ -1,5 +1,5 @@
-// Library functions that call back: `qsort`, `qsort_r` and `bsearch` in a prepared clone become code of ours whose parts
-// are seen by the derivative.
+// Library functions that call back: `qsort`, `qsort_r` and `bsearch` in a prepared clone become code of ours whose
+// parts are seen by the derivative.
 //
 // The order of the elements, or the position of the one found, is worked out by a function that is declared inactive:
 // it only compares. What moves is then plain: each element is copied out and back to its place, so that a derivative
@@ -86,9 +86,7 @@ public:
   Value *get(Value *slot) { return builder.CreateLoad(cast<AllocaInst>(slot)->getAllocatedType(), slot); }
   void set(Value *slot, Value *value) { builder.CreateStore(value, slot); }
 
-  BasicBlock *block() {
-    return BasicBlock::Create(builder.getContext(), "", builder.GetInsertBlock()->getParent());
-  }
+  BasicBlock *block() { return BasicBlock::Create(builder.getContext(), "", builder.GetInsertBlock()->getParent()); }
 
   void whileDo(function_ref<Value *()> condition, function_ref<void()> body) {
     BasicBlock *head = block(), *inner = block(), *done = block();
@@ -148,8 +146,8 @@ public:
 
   // void (base, count, size, compare[, context])
   Function *sort(bool context) {
-    Function *function = declare(context ? "enzyme.lib.qsort_r" : "enzyme.lib.qsort", Type::getVoidTy(word_->getContext()),
-                                 {pointer_, word_, word_, pointer_}, context);
+    Function *function = declare(context ? "enzyme.lib.qsort_r" : "enzyme.lib.qsort",
+                                 Type::getVoidTy(word_->getContext()), {pointer_, word_, word_, pointer_}, context);
     if (!function->isDeclaration())
       return function;
     Function *order = orderOf(context);
@@ -197,7 +195,8 @@ private:
       all.push_back(pointer_);
     if (Function *known = module_.getFunction(name))
       return known;
-    auto *function = Function::Create(FunctionType::get(result, all, false), GlobalValue::InternalLinkage, name, module_);
+    auto *function =
+        Function::Create(FunctionType::get(result, all, false), GlobalValue::InternalLinkage, name, module_);
     return function;
   }
 
@@ -213,8 +212,7 @@ private:
     Function *function = declare(name, result, params, context);
     if (function->isDeclaration()) {
       function->addFnAttr("enzyme_inactive");
-      function->setMemoryEffects(MemoryEffects::readOnly() |
-                                 MemoryEffects::inaccessibleMemOnly(ModRefInfo::ModRef));
+      function->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly(ModRefInfo::ModRef));
     }
     return function;
   }
@@ -260,7 +258,8 @@ private:
                     b.SetInsertPoint(both);
                     Value *first = b.CreateLoad(word_, w.entry(w.get(from), w.get(left)));
                     Value *second = b.CreateLoad(word_, w.entry(w.get(from), w.get(right)));
-                    Value *order = compare(w, args[3], w.element(base, first, size), w.element(base, second, size), context);
+                    Value *order =
+                        compare(w, args[3], w.element(base, first, size), w.element(base, second, size), context);
                     w.set(take_left, b.CreateICmpSLE(order, b.getInt32(0)));
                     b.CreateBr(decided);
                     b.SetInsertPoint(decided);

@@ -1,13 +1,14 @@
-// Calls through pointers in a prepared clone become chains of direct calls, `if (p == @f) f(...) else if ... else p(...)`,
-// so that all that follows sees functions with bodies. What is compared is the program's own pointer; derivatives need
-// no descriptors beside functions, and shadows of tables and of objects with virtual functions are ordinary memory.
+// Calls through pointers in a prepared clone become chains of direct calls, `if (p == @f) f(...) else if ... else
+// p(...)`, so that all that follows sees functions with bodies. What is compared is the program's own pointer;
+// derivatives need no descriptors beside functions, and shadows of tables and of objects with virtual functions are
+// ordinary memory.
 //
 // Which functions can be meant: where the pointer is a choice among constants, or is read from a table that is never
 // written, exactly those, and no other call remains. Else every function whose address is taken and whose type fits,
 // if it has its final body here or is one of the C library; of a pointer that is read at an offset behind another that
-// was itself read (a virtual call, or a table of functions in a structure), functions that occur in virtual tables alone
-// are left out unless they stand at that offset from an address point. Then the call through the pointer remains as the
-// last branch, with the attribute `enzyme-fallback`: what only other modules know is called there.
+// was itself read (a virtual call, or a table of functions in a structure), functions that occur in virtual tables
+// alone are left out unless they stand at that offset from an address point. Then the call through the pointer remains
+// as the last branch, with the attribute `enzyme-fallback`: what only other modules know is called there.
 //
 // A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
 // recursive functions, too, know what they call.
@@ -134,8 +135,8 @@ bool readFrom(Value *address, const DataLayout &layout, Functions &out) {
   return true;
 }
 
-// Types, convention and ways of passing must agree. C's prototypes without parameters, which are variadic in LLVM, agree
-// with all parameters.
+// Types, convention and ways of passing must agree. C's prototypes without parameters, which are variadic in LLVM,
+// agree with all parameters.
 bool fits(const CallBase &call, const Function &function) {
   const FunctionType *wanted = call.getFunctionType(), *type = function.getFunctionType();
   if (type->isVarArg() || type->getReturnType() != wanted->getReturnType() ||

@@ -50,7 +50,8 @@ public:
       const int around = work[next].inside;
       Function *callee = call ? dyn_cast_or_null<Function>(call->getCalledOperand()) : nullptr;
       if (!callee || !wanted(*callee) || callee->getFunctionType() != call->getFunctionType() ||
-          isInside(*callee, around) || (call->hasFnAttr(enz::kGuess) && (options_.keep_guesses || callsPointers(*callee))))
+          isInside(*callee, around) ||
+          (call->hasFnAttr(enz::kGuess) && (options_.keep_guesses || callsPointers(*callee))))
         continue;
       const uint64_t size = sizeOf(*callee);
       const bool forced = isForced(*callee);

@@ -239,6 +239,13 @@ impl FuncMemory {
         bytes::is_float_at(&self.classes[class], self.span_of[p].shift(offset), kind)
     }
 
+    /// Whether anything says that some of `len` bytes behind `p` are those of floats, however weak it is.
+    pub fn may_hold_floats(&self, p: ValueId, len: u64) -> bool {
+        let Some(class) = self.class_of[p] else { return false };
+        let float = |i: &Item| matches!(i.ty, ByteType::Float(_)) && i.span.overlaps(i.size, self.span_of[p], len);
+        self.classes[class].items.keys().any(float)
+    }
+
     /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. Whether
     /// anything was new.
     pub fn learn(&mut self, placed: &BTreeMap<ClassId, Placed>, theirs: &PrimaryMap<ClassId, Class>) -> bool {
