@@ -1,3 +1,4 @@
+// corpus: levels O1 O2 O3 Og
 // A C++20 coroutine as a generator of iterates: the arithmetic-geometric mean, which gives the period of a pendulum.
 #include <coroutine>
 #include <exception>

@@ -1,3 +1,4 @@
+// corpus: levels O1 O2 O3 Og
 // Three ways to write the marker in C++: as a variadic template, as an overloaded variadic function, and with C linkage
 // under another name; on a member function through a static wrapper, and on a lambda converted to a function pointer.
 // f(x) = log(1 + x0 exp(x1)) + x0 x2^2.

@@ -1,3 +1,4 @@
+// corpus: levels O1 O2 O3 Og
 // Eigen, JacobiSVD of a Matrix3d with distinct singular values: nuclear norm, volume and a solution.
 #include <Eigen/Core>
 #include <Eigen/SVD>

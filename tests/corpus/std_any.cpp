@@ -1,3 +1,4 @@
+// corpus: levels O1 O2 O3 Og
 // std::any and std::initializer_list: heterogeneous components of a circuit, told apart by any_cast; impedance at a frequency.
 #include <any>
 #include <initializer_list>

@@ -1,3 +1,4 @@
+// corpus: levels O1 O2 O3 Og
 // A tree whose child references are integers of pointer size with a tag in the lowest bits: leaf, sum, product, or a
 // small inactive constant stored in the reference itself. Sums are shared by several parents. Loss = value of the
 // root.

@@ -189,9 +189,8 @@ impl Pass<'_> {
         let bytes = self.memory.bytes_at(p, Some(u64::from(bits / 8)));
         let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
         let integer = bytes.runs.iter().all(|r| r.ty == ByteType::Integer) && !bytes.runs.is_empty();
-        if bytes.clash && matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }])) {
-            self.integers.push(v);
-        } else if address && !bytes.has_floats() {
+        let stated_integer = matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }]));
+        if bytes.clash && stated_integer || address && !bytes.clash && !bytes.has_floats() {
             self.integers.push(v);
         } else if bytes.clash {
             self.doubtful.push(v);

@@ -149,12 +149,27 @@ impl<'m> Emit<'m> {
 
     /// Loads from shadow memory with the alignment of a primal access.
     pub fn load_shadow(&mut self, ty: TypeId, addr: ValueId, access: Access) -> ValueId {
-        self.b().load(ty, addr, access.align, MemClass::Shadow)
+        let align = self.shadow_align(ty, access.align);
+        self.b().load(ty, addr, align, MemClass::Shadow)
     }
 
     /// Stores to shadow memory with the alignment of a primal access.
     pub fn store_shadow(&mut self, v: ValueId, addr: ValueId, access: Access) {
-        self.b().store(v, addr, access.align, MemClass::Shadow);
+        let align = self.shadow_align(self.ty(v), access.align);
+        self.b().store(v, addr, align, MemClass::Shadow);
+    }
+
+    /// The alignment of an access to shadow memory where the primal one has `align`: programs find out at run time where
+    /// vectors may begin in their memory, and the shadow need not lie as the primal does.
+    pub fn shadow_align(&self, ty: TypeId, align: u32) -> u32 {
+        let ctx = &self.module.ctx;
+        match ctx.types[ty] {
+            Type::Vector { elem, .. } => {
+                let lane = ctx.layout.size_of(&ctx.types, elem).unwrap_or(1).min(16) as u32;
+                if align == 0 { lane } else { align.min(lane) }
+            }
+            _ => align,
+        }
     }
 
     /// A shadow address at which `ty` may be written in any case: `shadow`, or a slot of its own holding zero if it equals

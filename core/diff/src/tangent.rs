@@ -240,8 +240,9 @@ impl Tangent<'_, '_> {
         let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Shadow } else { MemClass::Unknown };
         let mut copy = inst.clone();
         copy.origin = None;
-        if let Op::Load(access) | Op::Store(access) = &mut copy.op {
-            *access = enzyme_ir::Access { align: access.align, ..Default::default() };
+        let moved = if let Op::Store(_) = inst.op { args.first().map(|v| self.e.ty(*v)) } else { Some(inst.ty) };
+        if let (Op::Load(access) | Op::Store(access), Some(ty)) = (&mut copy.op, moved) {
+            *access = enzyme_ir::Access { align: self.e.shadow_align(ty, access.align), ..Default::default() };
         }
         Ok(self.e.copy(&copy, &args, mem))
     }
