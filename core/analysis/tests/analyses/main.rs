@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 mod activity;
+mod bytes;
 mod carry;
 mod classes;
 

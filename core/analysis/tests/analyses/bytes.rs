@@ -1,0 +1,85 @@
+//! What the bytes of memory are: by offset, from accesses, declarations, copies and callers.
+
+use enzyme_ir::ByteType;
+
+use crate::{analyze, parse, value};
+
+const HEAD: &str = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n%mixed = type { i32, double, ptr }\n";
+
+/// What `len` bytes behind `%name` of `@f` are.
+fn check(functions: &str, name: &str, len: Option<u64>, expected: &str) {
+    let module = parse(&format!("{HEAD}{functions}"));
+    let units = analyze(&module);
+    let f = module.find_func("f").unwrap();
+    let bytes = units.get(f).unwrap().memory.bytes_at(value(&module.funcs[f], name), len);
+    let mut words: Vec<String> = bytes
+        .runs
+        .iter()
+        .map(|r| {
+            let what = match r.ty {
+                ByteType::Float(kind) => kind.name(),
+                ByteType::Pointer => "pointer",
+                ByteType::Integer => "integer",
+            };
+            format!("{}..{} {what}", r.offset, r.offset + r.size)
+        })
+        .collect();
+    words.push(format!("every {}", bytes.period));
+    if bytes.clash {
+        words.push("clash".to_owned());
+    }
+    assert_eq!(words.join(", "), expected, "{functions}");
+}
+
+fn body(text: &str) -> String {
+    format!("define void @f(ptr %p, ptr %q, i64 %n, double %d) {{\n{text}\n  ret void\n}}\n")
+}
+
+#[test]
+fn fields_are_told_apart() {
+    let fields = "  %a = load i32, ptr %p\n  %b = add i32 %a, 1\n  store i32 %b, ptr %p\n\
+        \x20 %x = getelementptr %mixed, ptr %p, i64 0, i32 1\n  store double %d, ptr %x\n\
+        \x20 %y = getelementptr %mixed, ptr %p, i64 0, i32 2\n  %z = load ptr, ptr %y";
+    check(&body(fields), "p", Some(24), "0..4 integer, 8..16 double, 16..24 pointer, every 24");
+    // The declaration alone tells as much.
+    check(
+        &body("  %x = getelementptr %mixed, ptr %p, i64 0, i32 1"),
+        "p",
+        Some(24),
+        "0..4 integer, 8..16 double, 16..24 pointer, every 24",
+    );
+}
+
+#[test]
+fn arrays_of_structures_repeat() {
+    let element = "  %e = getelementptr { double, i64 }, ptr %p, i64 %n\n  store double %d, ptr %e\n\
+        \x20 %k = getelementptr { double, i64 }, ptr %p, i64 %n, i32 1\n  %i = load i64, ptr %k\n  %j = mul i64 %i, 3\n  store i64 %j, ptr %k";
+    check(&body(element), "p", None, "0..8 double, 8..16 integer, every 16");
+    check(&body(element), "k", None, "0..8 integer, 8..16 double, every 16");
+    // An index that is visibly a multiple of eight bytes.
+    check(
+        &body("  %o = shl i64 %n, 3\n  %e = getelementptr i8, ptr %p, i64 %o\n  store double %d, ptr %e"),
+        "p",
+        None,
+        "0..8 double, every 8",
+    );
+}
+
+#[test]
+fn one_place_with_two_uses() {
+    let both = "  store double %d, ptr %p\n  %x = load ptr, ptr %p";
+    check(&body(both), "p", Some(8), "every 8, clash");
+    // An integer beside a float of the same bytes is no clash: the adjoint of an integer is zero.
+    let number = "  store double %d, ptr %p\n  %i = load i64, ptr %p\n  %j = add i64 %i, 1\n  store i64 %j, ptr %p";
+    check(&body(number), "p", Some(8), "0..8 double, every 8");
+}
+
+#[test]
+fn copies_and_callers_tell() {
+    let copied = "  store double %d, ptr %p\n  call void @llvm.memcpy.p0.p0.i64(ptr %q, ptr %p, i64 8, i1 false)";
+    check(&body(copied), "q", Some(8), "0..8 double, every 8");
+    let generic = "define void @f(ptr %to, ptr %from) {\n  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 8, i1 false)\n  ret void\n}\n\
+        define void @caller(ptr %a) {\n  %b = alloca double\n  call void @f(ptr %b, ptr %a)\n  %x = load double, ptr %b\n  ret void\n}\n";
+    check(generic, "to", Some(8), "0..8 double, every 8");
+    check(generic, "from", Some(8), "0..8 double, every 8");
+}
