@@ -1,3 +1,4 @@
+// corpus: no sanitizer
 // Eigen, LLT: log marginal likelihood of a Gaussian process with a squared exponential kernel (Rasmussen and Williams
 // 2006, (5.8)), with respect to its parameters and inputs.
 #include <Eigen/Core>

@@ -1,3 +1,4 @@
+// corpus: no sanitizer
 // Eigen, PartialPivLU of a MatrixXd: |A^-1 b|^2 + log |det A|.
 #include <Eigen/Core>
 #include <Eigen/LU>

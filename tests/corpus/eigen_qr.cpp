@@ -1,3 +1,4 @@
+// corpus: no sanitizer
 // Eigen, HouseholderQR: residual and norm of a linear least-squares fit.
 #include <Eigen/Core>
 #include <Eigen/QR>

@@ -1,3 +1,4 @@
+// corpus: no sanitizer
 // Eigen sparse: a conductance matrix assembled from triplets, one step of Jacobi-preconditioned conjugate gradients by
 // hand, and the power that the currents feed into the resistor chain.
 #include <Eigen/SparseCore>

@@ -1,3 +1,4 @@
+// corpus: native
 // Code that asks for the rounding mode and the exception flags to be respected: its operations are calls of constrained
 // intrinsics, in double and float and between them.
 #include "corpus.h"
