@@ -116,8 +116,8 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
         let step = gcd(item.span.stride, span.stride);
         let step = if whole || step == 0 { step } else { gcd(step, cells) };
         let mut rank = Rank { apart: if step == 0 { u64::MAX } else { step }, proof: *proof };
-        if let (ByteType::Integer, 1) = (item.ty, item.size) {
-            // A character may be a byte of anything.
+        if item.ty == ByteType::Integer && (item.size == 1 || *proof == Proof::Declared) {
+            // A character may be a byte of anything, and a declaration is no use.
             rank = Rank { apart: 0, proof: Proof::Declared };
         }
         if let ByteType::Float(_) = item.ty
