@@ -16,7 +16,7 @@ use enzyme_ir::{
 };
 
 use crate::callee::{Callee, resolve};
-use crate::memory::{ClassId, FuncMemory, is_address};
+use crate::memory::{ClassId, FuncMemory, is_address, may_hold_address};
 use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
 
@@ -174,7 +174,7 @@ impl Pass<'_> {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
-        if is_address(self.module, self.func, self.uses, v) {
+        if may_hold_address(self.module, ty) && is_address(self.module, self.func, self.uses, v) {
             return;
         }
         // One place may have several uses: what metadata says of this very one counts.

@@ -253,7 +253,9 @@ impl<'a> Solver<'a> {
             constant.is_some_and(|c| matches!(ctx.consts[c], Const::Zero(_) | Const::Undef(_) | Const::Poison(_)));
         let single = matches!(ctx.types[ty], Type::Float(_) | Type::Ptr(_));
         let uses = self.group.get(&f).map(|g| &g.uses);
-        let address = constant.is_none() && uses.is_some_and(|u| is_address(self.module, func, u, v));
+        // An integer narrower than a pointer is none, whatever it was made of.
+        let wide = constant.is_none() && may_hold_address(self.module, ty);
+        let address = wide && uses.is_some_and(|u| is_address(self.module, func, u, v));
         let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(func, v));
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {
             let item = match ctx.types[scalar] {
