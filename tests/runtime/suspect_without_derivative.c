@@ -9,7 +9,7 @@ static double square(double x)
 
 static double opaque(double x)
 {
-    __asm__ volatile("" : "+m"(x));
+    __asm__ volatile("fsin" : "+t"(x));
     return 2.0 * x;
 }
 

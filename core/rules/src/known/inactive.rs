@@ -259,15 +259,6 @@ pub(super) static ROWS: &[KnownFn] = &[
     )),
     inactive("C++ hashes of bytes", READS, names!["_ZSt11_Hash_bytesPKvmm" "_ZSt15_Fnv_hash_bytesPKvmm"]),
     inactive(
-        "C++ errors, made",
-        writes_hidden(&[0]),
-        names![starting "_ZNSt9exceptionC" "_ZNSt9exceptionD" "_ZNSt13runtime_errorC" "_ZNSt13runtime_errorD"
-               "_ZNSt11logic_errorC" "_ZNSt11logic_errorD" "_ZNSt12out_of_rangeC" "_ZNSt12out_of_rangeD"
-               "_ZNSt16invalid_argumentC" "_ZNSt16invalid_argumentD" "_ZNSt12domain_errorC" "_ZNSt12domain_errorD"
-               "_ZNSt11range_errorC" "_ZNSt11range_errorD" "_ZNSt14overflow_errorC" "_ZNSt14overflow_errorD"
-               "_ZNSt12length_errorC" "_ZNSt12length_errorD"],
-    ),
-    inactive(
         "state of C++ streams",
         writes_hidden(&[0]),
         names![starting "_ZNSt9basic_iosIcSt11char_traitsIcEE5clear" "_ZNSt9basic_iosIcSt11char_traitsIcEE4init"
