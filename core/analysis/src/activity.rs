@@ -18,7 +18,7 @@
 //!
 //! Flow-sensitive for values (SSA), flow-insensitive for memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, RmwOp, ValueId};
@@ -116,6 +116,8 @@ pub struct Activity {
     pub dropped: BTreeSet<ClassId>,
     /// States of all classes before usefulness was considered; what callers must know.
     pub states: BTreeMap<ClassId, State>,
+    /// Why the states are what they are.
+    reasons: BTreeMap<ClassId, Reason>,
     /// The result is active.
     pub ret: bool,
     /// Calls of functions with a body that need a derivative: the context of each.
@@ -151,10 +153,12 @@ pub struct Activities {
 }
 
 impl Activities {
-    /// Solves for `f` in `ctx` and everything it calls.
+    /// Solves for `f` in `ctx` and everything it calls. States only rise from one look at a function to the next, so
+    /// this ends: a class that was pinned and is found to be mixed never becomes pinned again.
     pub fn solve(&mut self, program: &Program<'_>, f: FuncId, ctx: Context) {
-        let mut queue = vec![(f, ctx)];
-        while let Some(key) = queue.pop() {
+        let mut waiting = Waiting::default();
+        waiting.first((f, ctx));
+        while let Some(key) = waiting.next() {
             let known = self.table.contains_key(&key);
             let mut pass = Pass::new(program, key.0, &key.1, self);
             let result = pass.run();
@@ -163,8 +167,8 @@ impl Activities {
                 self.users.entry(callee.clone()).or_default().insert(key.clone());
                 if !self.table.contains_key(&callee) {
                     self.table.insert(callee.clone(), Activity::default());
-                    queue.insert(0, key.clone());
-                    queue.push(callee);
+                    waiting.last(key.clone());
+                    waiting.first(callee);
                 }
             }
             let changed = match self.table.get(&key) {
@@ -173,7 +177,9 @@ impl Activities {
             };
             self.table.insert(key.clone(), result);
             if changed || !known {
-                queue.extend(self.users.get(&key).into_iter().flatten().filter(|u| **u != key || changed).cloned());
+                for user in self.users.get(&key).into_iter().flatten().filter(|u| **u != key || changed) {
+                    waiting.first(user.clone());
+                }
             }
         }
     }
@@ -186,6 +192,31 @@ impl Activities {
     /// The result for `f` in `ctx`, if it was solved.
     pub fn get(&self, f: FuncId, ctx: &Context) -> Option<&Activity> {
         self.table.get(&(f, ctx.clone()))
+    }
+}
+
+/// Functions to look at again, each once.
+#[derive(Default)]
+struct Waiting {
+    order: VecDeque<(FuncId, Context)>,
+    members: BTreeSet<(FuncId, Context)>,
+}
+
+impl Waiting {
+    fn first(&mut self, key: (FuncId, Context)) {
+        if self.members.insert(key.clone()) {
+            self.order.push_front(key);
+        }
+    }
+    fn last(&mut self, key: (FuncId, Context)) {
+        if self.members.insert(key.clone()) {
+            self.order.push_back(key);
+        }
+    }
+    fn next(&mut self) -> Option<(FuncId, Context)> {
+        let key = self.order.pop_front()?;
+        self.members.remove(&key);
+        Some(key)
     }
 }
 
@@ -208,13 +239,13 @@ struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     fn new(program: &'a Program<'a>, f: FuncId, ctx: &'a Context, done: &'a Activities) -> Pass<'a> {
-        Pass {
+        let mut pass = Pass {
             program,
             f,
             ctx,
             done,
             varied: SecondaryMap::new(),
-            states: ctx.classes.clone(),
+            states: BTreeMap::new(),
             reasons: BTreeMap::new(),
             dropped: BTreeMap::new(),
             ret: false,
@@ -222,12 +253,18 @@ impl<'a> Pass<'a> {
             aborts: BTreeSet::new(),
             conflicts: Vec::new(),
             changed: true,
+        };
+        match done.table.get(&(f, ctx.clone())).filter(|last| !last.states.is_empty()) {
+            Some(last) => (pass.states, pass.reasons) = (last.states.clone(), last.reasons.clone()),
+            None => pass.begin(),
         }
+        pass
     }
 
-    fn run(&mut self) -> Activity {
-        let Some(unit) = self.program.unit(self.f) else { return Activity::default() };
-        let func = self.program.func(self.f);
+    /// The states on entry.
+    fn begin(&mut self) {
+        let Some(unit) = self.program.unit(self.f) else { return };
+        self.states.clone_from(&self.ctx.classes);
         for (id, class) in unit.memory.classes.iter() {
             if unit.memory.is_code(id) {
                 self.states.insert(id, State::Pinned);
@@ -236,11 +273,12 @@ impl<'a> Pass<'a> {
                 self.states.insert(id, if outer.has_shadow() { State::Mixed } else { State::Pinned });
             }
         }
-        for (id, state) in self.ctx.classes.iter() {
-            if state.has_shadow() {
-                self.reasons.insert(*id, Reason::Given);
-            }
-        }
+        let given = self.ctx.classes.iter().filter(|(_, state)| state.has_shadow());
+        self.reasons.extend(given.map(|(id, _)| (*id, Reason::Given)));
+    }
+
+    fn run(&mut self) -> Activity {
+        let func = self.program.func(self.f);
         for (p, active) in func.params.iter().zip(&self.ctx.scalars) {
             if *active {
                 self.varied[*p] = Some(Reason::Given);
@@ -550,7 +588,8 @@ impl<'a> Pass<'a> {
                 && func.call_args(i).iter().any(|a| self.brings(*a))
         });
         let dropped = self.dropped.keys().copied().filter(|c| self.state(*c) == State::Pinned).collect();
-        let mut out = Activity { states: self.states.clone(), ret: self.ret, dropped, ..Activity::default() };
+        let (states, reasons) = (self.states.clone(), self.reasons.clone());
+        let mut out = Activity { states, reasons, ret: self.ret, dropped, ..Activity::default() };
         for (class, state) in &self.states {
             let given = self.ctx.classes.get(class).is_some_and(|s| s.has_shadow());
             if state.has_shadow() && (given || useful.classes.contains(class)) {
