@@ -51,6 +51,9 @@ struct Arguments {
     /// Share of batches that is compiled once more: at another level, with -g, or with calls left as calls
     #[arg(long, default_value_t = 0.2)]
     other_share: f64,
+    /// Share of batches that is compiled once more after passes of LLVM in random order
+    #[arg(long, default_value_t = 0.2)]
+    reshape_share: f64,
     /// Share of programs with single precision
     #[arg(long, default_value_t = 0.2)]
     floats: f64,
@@ -221,7 +224,7 @@ fn one_batch(arguments: &Arguments, bench: &Bench, first: u32, end: u32) -> Resu
         (first..end).map(|id| generate::program(arguments.seed, id, &weights(arguments))).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed ^ 0x5eed);
     rng.set_stream(u64::from(first));
-    let plain = |level: Level| Mode { level, sanitize: false, debug: false, apart: false };
+    let plain = Mode::plain;
     let mut modes: Vec<Mode> = arguments.levels.iter().map(|&level| plain(level.into())).collect();
     let all = Level::ALL;
     if rng.random_bool(arguments.other_share) {
@@ -232,9 +235,12 @@ fn one_batch(arguments: &Arguments, bench: &Bench, first: u32, end: u32) -> Resu
         let level = all[rng.random_range(0..all.len())];
         modes.push(Mode { sanitize: true, ..plain(level) });
     }
+    if rng.random_bool(arguments.reshape_share) {
+        modes.push(Mode { reshaped: Some(rng.random()), apart: rng.random_bool(0.3), ..plain(Level::O0) });
+    }
     let mut results: Vec<BTreeMap<u32, Finding>> = Vec::new();
     for mode in &modes {
-        results.push(bench.evaluate(&programs, *mode)?);
+        results.push(bench.evaluate(&programs, *mode, run::COMPILE_LIMIT)?);
     }
     let mut found = Found::new();
     for program in programs {

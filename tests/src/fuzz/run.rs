@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::generate::Program;
+use super::reshape;
 use crate::process::{self, Finished};
 use crate::toolchain::{self, Level};
 use crate::{Error, Result};
@@ -117,9 +118,16 @@ pub struct Mode {
     pub debug: bool,
     /// Without inlining before differentiation: calls are differentiated as calls.
     pub apart: bool,
+    /// After passes in an order that this seed stands for.
+    pub reshaped: Option<u64>,
 }
 
 impl Mode {
+    /// A level and nothing else.
+    pub fn plain(level: Level) -> Self {
+        Self { level, sanitize: false, debug: false, apart: false, reshaped: None }
+    }
+
     /// As options of clang.
     pub fn name(self) -> String {
         let mut name = self.level.flags().join(" ");
@@ -132,12 +140,19 @@ impl Mode {
         if self.sanitize {
             name.push_str(" -fsanitize=address,undefined");
         }
+        if let Some(seed) = self.reshaped {
+            let (emission, passes) = reshape::drawn(seed);
+            name.push_str(&format!(" after clang {} and opt -passes='{passes}'", emission.join(" ")));
+        }
         name
     }
 }
 
-/// A compilation of one program that takes longer hangs.
-const COMPILE_SECONDS: u64 = 40;
+/// A compilation of one program that takes longer hangs: fifty times what the slowest need.
+pub const COMPILE_LIMIT: Duration = Duration::from_secs(20);
+/// Each further program of a batch may add so much. A batch that takes longer is halved, so the limits add up: what hangs among 40
+/// programs is known after some minutes.
+const COMPILE_FURTHER: Duration = Duration::from_secs(1);
 /// Time of a program's run; each ends itself after ten seconds.
 const RUN_SECONDS: u64 = 600;
 
@@ -179,21 +194,22 @@ impl Bench {
         Ok(Self { folder, plugin: toolchain::plugin()?, checks, counter: AtomicUsize::new(0), flags })
     }
 
-    /// What comes of each program under a mode.
-    pub fn evaluate(&self, programs: &[Program], mode: Mode) -> Result<BTreeMap<u32, Finding>> {
+    /// What comes of each program under a mode, when one that compiles for longer than `limit` is said to hang.
+    pub fn evaluate(&self, programs: &[Program], mode: Mode, limit: Duration) -> Result<BTreeMap<u32, Finding>> {
         let mut findings = BTreeMap::new();
         let number = self.counter.fetch_add(1, Ordering::Relaxed);
         let (source, program) =
             (self.folder.path().join(format!("{number}.c")), self.folder.path().join(format!("{number}.out")));
-        let result = self.evaluate_into(programs, mode, &source, &program, &mut findings);
+        let result = self.evaluate_into(programs, (mode, limit), &source, &program, &mut findings);
         let _ = (std::fs::remove_file(&source), std::fs::remove_file(&program));
+        let _ = std::fs::remove_file(source.with_extension("bc"));
         result.map(|()| findings)
     }
 
     fn evaluate_into(
         &self,
         programs: &[Program],
-        mode: Mode,
+        (mode, limit): (Mode, Duration),
         source: &Path,
         program: &Path,
         findings: &mut BTreeMap<u32, Finding>,
@@ -201,7 +217,12 @@ impl Bench {
         let mut left: Vec<&Program> = programs.iter().collect();
         while !left.is_empty() {
             let ends = write_batch(&left, source)?;
-            let finished = self.compile(source, program, mode, left.len())?;
+            let module = source.with_extension("bc");
+            let source = match mode.reshaped {
+                Some(seed) if reshape::reshape(source, &module, seed, &self.flags)? => &module,
+                _ => source,
+            };
+            let finished = self.compile(source, program, mode, time_for(left.len(), mode, limit))?;
             if finished.succeeded() {
                 return run_batch(program, mode, &left, findings);
             }
@@ -221,8 +242,8 @@ impl Bench {
                 }
                 let owned: Vec<Program> = left.iter().map(|program| (*program).clone()).collect();
                 let (first, second) = owned.split_at(owned.len() / 2);
-                findings.extend(self.evaluate(first, mode)?);
-                findings.extend(self.evaluate(second, mode)?);
+                findings.extend(self.evaluate(first, mode, limit)?);
+                findings.extend(self.evaluate(second, mode, limit)?);
                 return Ok(());
             }
             let mut index = 0;
@@ -265,11 +286,16 @@ impl Bench {
         command
     }
 
-    fn compile(&self, source: &Path, program: &Path, mode: Mode, count: usize) -> Result<Finished> {
-        let factor = if mode.sanitize { 4 } else { 2 };
-        let limit = Duration::from_secs(COMPILE_SECONDS + factor * count as u64);
+    fn compile(&self, source: &Path, program: &Path, mode: Mode, limit: Duration) -> Result<Finished> {
         process::run(&mut self.command(source, program, mode), limit)
     }
+}
+
+/// Time to compile `count` programs.
+fn time_for(count: usize, mode: Mode, alone: Duration) -> Duration {
+    let further = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX);
+    let plain = alone.saturating_add(COMPILE_FURTHER.saturating_mul(further));
+    if mode.sanitize { 2 * plain } else { plain }
 }
 
 /// Writes a batch; the result has the last line of each program.
