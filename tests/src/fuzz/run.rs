@@ -178,7 +178,7 @@ fn clang() -> Command {
 /// Checks of pointer arithmetic make integers of pointers, which is refused in most programs.
 const SANITIZERS: [&str; 3] =
     ["-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow", "-fno-sanitize-recover=all"];
-const WRAPPED: [&str; 5] = ["malloc", "calloc", "realloc", "free", "aligned_alloc"];
+const WRAPPED: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "malloc_usable_size"];
 
 impl Bench {
     /// Compiles the checks; `flags` are given to every compilation of generated programs.
@@ -326,7 +326,7 @@ pub fn batch(programs: &[&Program]) -> (String, Vec<usize>) {
 fn blame(messages: &str, ends: &[usize]) -> BTreeMap<usize, Outcome> {
     let mut blamed = BTreeMap::new();
     for line in messages.lines() {
-        let Some((place, error)) = line.split_once(": error: ") else { continue };
+        let Some((place, error)) = error_of(line) else { continue };
         let mut fields = place.rsplit(':');
         let (column, row) = (fields.next(), fields.next());
         let (Some(_), Some(Ok(row))) = (column, row.map(str::parse::<usize>)) else { continue };
@@ -346,6 +346,13 @@ fn blame(messages: &str, ends: &[usize]) -> BTreeMap<usize, Outcome> {
         }
     }
     blamed
+}
+
+/// The place and the text of an error of clang's, which it prints in another form when its input is LLVM IR.
+fn error_of(line: &str) -> Option<(&str, &str)> {
+    let Some(rest) = line.strip_prefix("error: ") else { return line.split_once(": error: ") };
+    let (place, rest) = rest.split_once(": in function ")?;
+    Some((place, rest.split_once(": ")?.1))
 }
 
 /// What LLVM and Rust print when they crash.
@@ -464,9 +471,10 @@ mod tests {
 
     #[test]
     fn errors_are_blamed_on_programs() {
-        let text = "x.c:7:3: error: [E0301] a\n  note: b\nx.c:15:3: error: [E0901] c\nx.c:30:1: error: d\n";
-        let blamed = blame(text, &[10, 20, 30]);
+        let text = "x.c:7:3: error: [E0301] a\n  note: b\nx.c:15:3: error: [E0901] c\nx.c:30:1: error: d\n\
+            error: x.c:35:2: in function f double (ptr): [E0205] e\n";
+        let blamed = blame(text, &[10, 20, 30, 40]);
         let classes: Vec<&str> = blamed.values().map(Outcome::class).collect();
-        assert_eq!(classes, ["refused", "engine", "unfit"]);
+        assert_eq!(classes, ["refused", "engine", "unfit", "refused"]);
     }
 }
