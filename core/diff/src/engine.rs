@@ -263,7 +263,7 @@ impl Engine {
         let written = if key.mode == Mode::Forward {
             crate::tangent::synthesise(module, id, s, sig, &mut library, &mut self.globals, options)?
         } else {
-            let plan = Plan::new(module, &s)?;
+            let plan = Plan::new(module, &s, options.cache_price)?;
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
             }

@@ -48,7 +48,7 @@ struct Arguments {
     /// Share of batches that is compiled once more with sanitizers
     #[arg(long, default_value_t = 0.05)]
     sanitize_share: f64,
-    /// Share of batches that is compiled once more: at another level, with -g, or with calls left as calls
+    /// Share of batches that is compiled once more: at another level, with -g, with calls left as calls, or with all cached or rebuilt
     #[arg(long, default_value_t = 0.2)]
     other_share: f64,
     /// Share of batches that is compiled once more after passes of LLVM in random order
@@ -145,6 +145,9 @@ struct Failure {
     small: bool,
 }
 
+/// What caching may cost: everything cached, everything rebuilt, or as the plan has it.
+const PRICES: [Option<u32>; 4] = [Some(1), Some(1_000_000), None, None];
+
 /// So many failures of a signature are made small.
 const SMALL: u32 = 3;
 
@@ -229,7 +232,9 @@ fn one_batch(arguments: &Arguments, bench: &Bench, first: u32, end: u32) -> Resu
     let all = Level::ALL;
     if rng.random_bool(arguments.other_share) {
         let level = all[rng.random_range(0..all.len())];
-        modes.push(Mode { debug: rng.random_bool(0.3), apart: rng.random_bool(0.6), ..plain(level) });
+        let (debug, apart) = (rng.random_bool(0.3), rng.random_bool(0.6));
+        let cache_price = PRICES[rng.random_range(0..PRICES.len())];
+        modes.push(Mode { debug, apart, cache_price, ..plain(level) });
     }
     if rng.random_bool(arguments.sanitize_share) {
         let level = all[rng.random_range(0..all.len())];

@@ -118,6 +118,8 @@ pub struct Mode {
     pub debug: bool,
     /// Without inlining before differentiation: calls are differentiated as calls.
     pub apart: bool,
+    /// With another price of caching: what is cached and what is rebuilt must not matter.
+    pub cache_price: Option<u32>,
     /// After passes in an order that this seed stands for.
     pub reshaped: Option<u64>,
 }
@@ -125,7 +127,7 @@ pub struct Mode {
 impl Mode {
     /// A level and nothing else.
     pub fn plain(level: Level) -> Self {
-        Self { level, sanitize: false, debug: false, apart: false, reshaped: None }
+        Self { level, sanitize: false, debug: false, apart: false, cache_price: None, reshaped: None }
     }
 
     /// As options of clang.
@@ -136,6 +138,9 @@ impl Mode {
         }
         if self.apart {
             name.push_str(" -enzyme-inline-count=0");
+        }
+        if let Some(price) = self.cache_price {
+            name.push_str(&format!(" -enzyme-cache-price={price}"));
         }
         if self.sanitize {
             name.push_str(" -fsanitize=address,undefined");
@@ -272,9 +277,13 @@ impl Bench {
         if mode.debug {
             command.arg("-g");
         }
-        if mode.apart {
-            command.args(["-Xclang", "-load", "-Xclang"]).arg(&self.plugin);
-            command.args(["-mllvm", "-enzyme-inline-count=0"]);
+        let apart = mode.apart.then(|| "-enzyme-inline-count=0".to_owned());
+        let options = apart.into_iter().chain(mode.cache_price.map(|price| format!("-enzyme-cache-price={price}")));
+        for (index, option) in options.enumerate() {
+            if index == 0 {
+                command.args(["-Xclang", "-load", "-Xclang"]).arg(&self.plugin);
+            }
+            command.args(["-mllvm", &option]);
         }
         if mode.sanitize {
             command.args(SANITIZERS);
