@@ -54,6 +54,9 @@ struct Arguments {
     /// Share of batches that is compiled once more after passes of LLVM in random order
     #[arg(long, default_value_t = 0.2)]
     reshape_share: f64,
+    /// Share of batches that is run once more by the interpreter, for which the command `enzyme` must be built
+    #[arg(long, default_value_t = 0.1)]
+    interpret_share: f64,
     /// Share of programs with single precision
     #[arg(long, default_value_t = 0.2)]
     floats: f64,
@@ -242,6 +245,10 @@ fn one_batch(arguments: &Arguments, bench: &Bench, first: u32, end: u32) -> Resu
     }
     if rng.random_bool(arguments.reshape_share) {
         modes.push(Mode { reshaped: Some(rng.random()), apart: rng.random_bool(0.3), ..plain(Level::O0) });
+    }
+    if rng.random_bool(arguments.interpret_share) {
+        let level = [Level::O0, Level::O1, Level::O2][rng.random_range(0..3)];
+        modes.push(Mode { interpreted: true, ..plain(level) });
     }
     let mut results: Vec<BTreeMap<u32, Finding>> = Vec::new();
     for mode in &modes {

@@ -120,6 +120,8 @@ pub struct Mode {
     pub apart: bool,
     /// With another price of caching: what is cached and what is rebuilt must not matter.
     pub cache_price: Option<u32>,
+    /// Run by the interpreter of the command `enzyme`.
+    pub interpreted: bool,
     /// After passes in an order that this seed stands for.
     pub reshaped: Option<u64>,
 }
@@ -127,7 +129,15 @@ pub struct Mode {
 impl Mode {
     /// A level and nothing else.
     pub fn plain(level: Level) -> Self {
-        Self { level, sanitize: false, debug: false, apart: false, cache_price: None, reshaped: None }
+        Self {
+            level,
+            sanitize: false,
+            debug: false,
+            apart: false,
+            cache_price: None,
+            interpreted: false,
+            reshaped: None,
+        }
     }
 
     /// As options of clang.
@@ -141,6 +151,9 @@ impl Mode {
         }
         if let Some(price) = self.cache_price {
             name.push_str(&format!(" -enzyme-cache-price={price}"));
+        }
+        if self.interpreted {
+            name.push_str(" interpreted");
         }
         if self.sanitize {
             name.push_str(" -fsanitize=address,undefined");
@@ -285,6 +298,12 @@ impl Bench {
             }
             command.args(["-mllvm", &option]);
         }
+        if mode.interpreted {
+            // Contraction would leave it to the engine whether a product is rounded before it is added.
+            command.args(["-ffp-contract=off", "-emit-llvm", "-c", "-include", "values.c", "-o"]);
+            command.arg(program).arg(source);
+            return command;
+        }
         if mode.sanitize {
             command.args(SANITIZERS);
         } else {
@@ -393,7 +412,11 @@ fn first_error(messages: &str) -> String {
 fn run_batch(program: &Path, mode: Mode, programs: &[&Program], findings: &mut BTreeMap<u32, Finding>) -> Result<()> {
     let mut start = 0;
     while start < programs.len() {
-        let mut command = Command::new(program);
+        let mut command =
+            Command::new(if mode.interpreted { toolchain::enzyme_command()? } else { program.to_owned() });
+        if mode.interpreted {
+            command.arg("run").arg(program);
+        }
         command.arg(start.to_string());
         command.env("ASAN_OPTIONS", "detect_stack_use_after_return=1").env("UBSAN_OPTIONS", "print_stacktrace=0");
         let finished = process::run(&mut command, Duration::from_secs(RUN_SECONDS))?;
