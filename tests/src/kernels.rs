@@ -157,10 +157,7 @@ impl Kernel {
         Ok(if mode.fast {
             // The plugin's options exist only once it is loaded: before they are read.
             let plugin = toolchain::plugin()?.into_os_string();
-            compilation
-                .flags(["-Xclang", "-load", "-Xclang"])
-                .flags([plugin])
-                .flags(["-mllvm", "-enzyme-fast-math"])
+            compilation.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin]).flags(["-mllvm", "-enzyme-fast-math"])
         } else {
             compilation
         })
@@ -290,6 +287,9 @@ mod tests {
 
     #[test]
     fn the_first_complaint_is_found() {
-        assert_eq!(first_error("the compiler failed: 1\n a.c:3: error: [E0203] no derivative\n more"), "[E0203] no derivative");
+        assert_eq!(
+            first_error("the compiler failed: 1\n a.c:3: error: [E0203] no derivative\n more"),
+            "[E0203] no derivative"
+        );
     }
 }

@@ -118,9 +118,8 @@ pub struct Growth {
 impl Speed {
     /// The variants of what a program printed.
     pub fn new(printed: &Printed) -> Result<Self> {
-        let needed = |name: &str| {
-            printed.time(name).ok_or_else(|| Error::Failed(format!("a kernel did not time its {name}")))
-        };
+        let needed =
+            |name: &str| printed.time(name).ok_or_else(|| Error::Failed(format!("a kernel did not time its {name}")));
         Ok(Self {
             primal: needed("primal")?,
             gradient: needed("gradient")?,
@@ -183,16 +182,8 @@ const SPEED: [Column; 14] = [
     ("gradient / primal", |row| strict(row, |s| s.over_primal(Some(s.gradient))), Show::Ratio),
     ("by hand / primal", |row| strict(row, |s| s.over_primal(Some(s.hand))), Show::Ratio),
     ("gradient / by hand", |row| strict(row, |s| Some(s.over_hand())), Show::Ratio),
-    (
-        "gradient / primal, medians",
-        |row| strict(row, |s| Some(s.gradient.median / s.primal.median)),
-        Show::Ratio,
-    ),
-    (
-        "gradient / by hand, medians",
-        |row| strict(row, |s| Some(s.gradient.median / s.hand.median)),
-        Show::Ratio,
-    ),
+    ("gradient / primal, medians", |row| strict(row, |s| Some(s.gradient.median / s.primal.median)), Show::Ratio),
+    ("gradient / by hand, medians", |row| strict(row, |s| Some(s.gradient.median / s.hand.median)), Show::Ratio),
     ("with value / primal", |row| strict(row, |s| s.over_primal(s.value_gradient)), Show::Ratio),
     ("with value by hand / primal", |row| strict(row, |s| s.over_primal(s.hand_value)), Show::Ratio),
     ("by hand with checkpoints / primal", |row| strict(row, |s| s.over_primal(s.hand_checkpoints)), Show::Ratio),
@@ -201,11 +192,7 @@ const SPEED: [Column; 14] = [
         |row| row.default_malloc.as_ref().and_then(|s| s.over_primal(Some(s.gradient))),
         Show::Ratio,
     ),
-    (
-        "fast: gradient / primal",
-        |row| row.fast.as_ref().and_then(|s| s.over_primal(Some(s.gradient))),
-        Show::Ratio,
-    ),
+    ("fast: gradient / primal", |row| row.fast.as_ref().and_then(|s| s.over_primal(Some(s.gradient))), Show::Ratio),
     ("fast: gradient / by hand", |row| row.fast.as_ref().map(Speed::over_hand), Show::Ratio),
     (
         "AD at -O0 / AD optimised",
@@ -271,7 +258,8 @@ struct Cells {
 }
 
 fn cells(rows: &[Row], columns: &[Column]) -> Cells {
-    let used: Vec<&Column> = columns.iter().filter(|(_, number, _)| rows.iter().any(|row| number(row).is_some())).collect();
+    let used: Vec<&Column> =
+        columns.iter().filter(|(_, number, _)| rows.iter().any(|row| number(row).is_some())).collect();
     let head = ["kernel", "size"].into_iter().chain(used.iter().map(|(title, ..)| *title)).map(str::to_owned).collect();
     let mut lines: Vec<Vec<String>> = Vec::new();
     for row in rows {
@@ -330,7 +318,8 @@ impl Results {
     }
 
     fn remarks(&self) -> String {
-        let remarks = self.kernels.iter().flat_map(|row| row.remarks.iter().map(|what| format!("- {}: {what}\n", row.name)));
+        let remarks =
+            self.kernels.iter().flat_map(|row| row.remarks.iter().map(|what| format!("- {}: {what}\n", row.name)));
         let remarks: String = remarks.collect();
         if remarks.is_empty() { remarks } else { format!("\n{remarks}") }
     }

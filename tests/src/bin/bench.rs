@@ -232,12 +232,7 @@ mod tests {
         let found: Vec<(&str, u64)> = symbols.iter().map(|(name, size)| (name.as_str(), *size)).collect();
         assert_eq!(
             found,
-            [
-                ("bench_hand", 16),
-                ("hand_axpy", 32),
-                ("bench_hand", 100),
-                ("bench_hand_valueP11bench_pointPd", 9)
-            ]
+            [("bench_hand", 16), ("hand_axpy", 32), ("bench_hand", 100), ("bench_hand_valueP11bench_pointPd", 9)]
         );
     }
 }
