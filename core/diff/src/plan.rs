@@ -85,7 +85,7 @@ impl Plan {
         }
         if s.is_split() {
             // Memory that outlives the forward sweep is on the heap, and freed at the end of the reverse sweep.
-            let read_again = read_again(module, s, &needed);
+            let read_again = read_again(s, &needed);
             let slots =
                 s.func.placed().filter(|(_, i)| s.is_static_slot(*i)).filter_map(|(_, i)| s.func.insts[i].result);
             for r in slots {
@@ -213,10 +213,10 @@ fn always_passes(s: &Subject<'_>, a: BlockId, b: BlockId) -> bool {
 
 /// Classes whose primal memory the reverse sweep may read: by loads that are done again, or through pointers that it
 /// needs (those that it hands to the reverse sweeps of callees among them).
-fn read_again(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> BTreeSet<ClassId> {
+fn read_again(s: &Subject<'_>, needed: &BTreeSet<Key>) -> BTreeSet<ClassId> {
     let mut out = BTreeSet::new();
     for (_, i) in s.func.placed() {
-        if matches!(s.func.insts[i].op, Op::Load(_)) && s.is_stable_load(module, i) {
+        if matches!(s.func.insts[i].op, Op::Load(_)) && s.is_stable_load(i) {
             out.extend(s.func.insts[i].args.first().and_then(|p| s.unit.memory.class_of[*p]));
         }
     }
