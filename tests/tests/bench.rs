@@ -13,7 +13,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     match kernels::kernels() {
         Ok(kernels) => {
-            let trial = |kernel: Kernel| Trial::test(kernel.name.clone(), move || agree(&kernel).map_err(|e| e.to_string().into()));
+            let trial = |kernel: Kernel| {
+                Trial::test(kernel.name.clone(), move || agree(&kernel).map_err(|e| e.to_string().into()))
+            };
             libtest_mimic::run(&arguments, kernels.into_iter().map(trial).collect()).exit_code()
         }
         Err(error) => {
