@@ -10,7 +10,7 @@ use enzyme_analysis::{Callee, ClassId, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, InstId, Module, Op, ValueId};
 
-use crate::cut::{Choice, choose};
+use crate::cut::{CachePrice, Choice, choose};
 use crate::keys::{Key, Subject};
 use crate::needs;
 use crate::refusal::Refusal;
@@ -72,7 +72,7 @@ pub struct Plan {
 
 impl Plan {
     /// Plans the reverse derivative of `s`.
-    pub fn new(module: &Module, s: &Subject<'_>) -> Result<Plan, Refusal> {
+    pub fn new(module: &Module, s: &Subject<'_>, price: CachePrice) -> Result<Plan, Refusal> {
         let mut needed = needs::collect(module, s)?;
         let frees = plan_frees(module, s);
         for alloc in frees.at_reversal.keys() {
@@ -97,7 +97,7 @@ impl Plan {
                 }
             }
         }
-        let choice = choose(module, s, &needed);
+        let choice = choose(module, s, &needed, price);
         let mut cells = Vec::new();
         let mut loops: BTreeMap<LoopId, Vec<Key>> = BTreeMap::new();
         for k in &choice.cached {
