@@ -61,7 +61,7 @@ static void brusselator_into(double *restrict fields, double *restrict rates, co
 }
 
 struct sums {
-    double *restrict a, *restrict b, *restrict d;
+    double *a, *b, *d;
 };
 
 BENCH_INLINE void hand_step(const double *restrict u, const double *restrict w, double *restrict next_u,
@@ -78,37 +78,59 @@ BENCH_INLINE void hand_step(const double *restrict u, const double *restrict w, 
 // The adjoints before a step from those after it, lambda for u and mu for w; all sums lack the factor of the step.
 BENCH_INLINE void hand_back(const double *restrict u, const double *restrict w, const double *restrict lambda,
                             const double *restrict mu, double *restrict next_lambda, double *restrict next_mu,
-                            const struct sums *sums, int above, int row, int below, int left, int here, int right,
+                            struct sums sums, int above, int row, int below, int left, int here, int right,
                             double b, double d, double step)
 {
     int k = row + here;
     double laplace_lambda = laplace(lambda + row, lambda + above, lambda + below, left, here, right);
     double laplace_mu = laplace(mu + row, mu + above, mu + below, left, here, right);
     double apart = lambda[k] - mu[k], square = u[k] * u[k];
-    sums->a[here] += lambda[k];
-    sums->b[here] -= u[k] * apart;
-    sums->d[here] += u[k] * laplace_lambda + w[k] * laplace_mu;
+    sums.a[here] += lambda[k];
+    sums.b[here] -= u[k] * apart;
+    sums.d[here] += u[k] * laplace_lambda + w[k] * laplace_mu;
     next_lambda[k] = lambda[k] + step * ((2.0 * u[k] * w[k] - b) * apart - lambda[k] + d * laplace_lambda);
     next_mu[k] = mu[k] + step * (square * apart + d * laplace_mu);
 }
 
 enum { SEGMENT = 32 };
 
+// A function of its own, so that what `restrict` says reaches the loop.
+__attribute__((noinline)) static void hand_sweep(const double *restrict u, const double *restrict w,
+                                                 double *restrict next_u, double *restrict next_w, int n, double a,
+                                                 double b, double d, double step)
+{
+    for (int i = 0; i < n; i++) {
+        int above = (i == 0 ? n - 1 : i - 1) * n, row = i * n, below = (i == n - 1 ? 0 : i + 1) * n;
+        hand_step(u, w, next_u, next_w, above, row, below, n - 1, 0, 1, a, b, d, step);
+        for (int j = 1; j < n - 1; j++)
+            hand_step(u, w, next_u, next_w, above, row, below, j - 1, j, j + 1, a, b, d, step);
+        hand_step(u, w, next_u, next_w, above, row, below, n - 2, n - 1, 0, a, b, d, step);
+    }
+}
+
+__attribute__((noinline)) static void hand_sweep_back(const double *restrict u, const double *restrict w,
+                                                      const double *restrict lambda, const double *restrict mu,
+                                                      double *restrict next_lambda, double *restrict next_mu,
+                                                      double *restrict sum_a, double *restrict sum_b,
+                                                      double *restrict sum_d, int n, double b, double d, double step)
+{
+    struct sums sums = {sum_a, sum_b, sum_d};
+    for (int i = 0; i < n; i++) {
+        int above = (i == 0 ? n - 1 : i - 1) * n, row = i * n, below = (i == n - 1 ? 0 : i + 1) * n;
+        hand_back(u, w, lambda, mu, next_lambda, next_mu, sums, above, row, below, n - 1, 0, 1, b, d, step);
+        for (int j = 1; j < n - 1; j++)
+            hand_back(u, w, lambda, mu, next_lambda, next_mu, sums, above, row, below, j - 1, j, j + 1, b, d, step);
+        hand_back(u, w, lambda, mu, next_lambda, next_mu, sums, above, row, below, n - 2, n - 1, 0, b, d, step);
+    }
+}
+
 // Rows of the tape: the fields at the start, then after each step.
-BENCH_INLINE void hand_forward(double *tape, const double *restrict parameters, int n, int steps, double step)
+BENCH_INLINE void hand_forward(double *tape, const double *parameters, int n, int steps, double step)
 {
     size_t cells = (size_t)n * (size_t)n;
-    double a = parameters[0], b = parameters[1], d = parameters[2];
     for (int t = 0; t < steps; t++) {
-        const double *restrict u = tape + 2 * cells * (size_t)t, *restrict w = u + cells;
-        double *restrict next_u = tape + 2 * cells * (size_t)(t + 1), *restrict next_w = next_u + cells;
-        for (int i = 0; i < n; i++) {
-            int above = (i == 0 ? n - 1 : i - 1) * n, row = i * n, below = (i == n - 1 ? 0 : i + 1) * n;
-            hand_step(u, w, next_u, next_w, above, row, below, n - 1, 0, 1, a, b, d, step);
-            for (int j = 1; j < n - 1; j++)
-                hand_step(u, w, next_u, next_w, above, row, below, j - 1, j, j + 1, a, b, d, step);
-            hand_step(u, w, next_u, next_w, above, row, below, n - 2, n - 1, 0, a, b, d, step);
-        }
+        double *now = tape + 2 * cells * (size_t)t, *next = now + 2 * cells;
+        hand_sweep(now, now + cells, next, next + cells, n, parameters[0], parameters[1], parameters[2], step);
     }
 }
 
@@ -122,7 +144,6 @@ BENCH_INLINE double adjoint_in_segments(const struct reaction *data, double *res
     double *tape = (double *)malloc(sizeof(double) * (fields * (size_t)(length + segments + 1) + 3 * (size_t)n));
     double *starts = tape + fields * (size_t)(length + 1), *other = starts + fields * (size_t)(segments - 1);
     double *columns = other + fields;
-    struct sums sums = {columns, columns + n, columns + 2 * n};
 
     memcpy(tape, x, sizeof(double) * fields);
     for (int segment = 0; segment < segments; segment++) {
@@ -152,16 +173,9 @@ BENCH_INLINE double adjoint_in_segments(const struct reaction *data, double *res
             hand_forward(tape, parameters, n, count - 1, step);
         }
         for (int t = count - 1; t >= 0; t--) {
-            const double *restrict u = tape + fields * (size_t)t, *restrict w = u + cells;
-            const double *restrict now = lambda, *restrict mu = now + cells;
-            double *restrict after = next, *restrict next_mu = after + cells;
-            for (int i = 0; i < n; i++) {
-                int above = (i == 0 ? n - 1 : i - 1) * n, row = i * n, below = (i == n - 1 ? 0 : i + 1) * n;
-                hand_back(u, w, now, mu, after, next_mu, &sums, above, row, below, n - 1, 0, 1, b, d, step);
-                for (int j = 1; j < n - 1; j++)
-                    hand_back(u, w, now, mu, after, next_mu, &sums, above, row, below, j - 1, j, j + 1, b, d, step);
-                hand_back(u, w, now, mu, after, next_mu, &sums, above, row, below, n - 2, n - 1, 0, b, d, step);
-            }
+            const double *now = tape + fields * (size_t)t;
+            hand_sweep_back(now, now + cells, lambda, lambda + cells, next, next + cells, columns, columns + n,
+                            columns + 2 * n, n, b, d, step);
             double *kept = lambda;
             lambda = next;
             next = kept;
@@ -169,9 +183,9 @@ BENCH_INLINE double adjoint_in_segments(const struct reaction *data, double *res
     }
     double total[3] = {0.0, 0.0, 0.0};
     for (int j = 0; j < n; j++) {
-        total[0] += sums.a[j];
-        total[1] += sums.b[j];
-        total[2] += sums.d[j];
+        total[0] += columns[j];
+        total[1] += columns[n + j];
+        total[2] += columns[2 * n + j];
     }
     g[fields] += a_adjoint - ratio_adjoint * b / (a * a) + step * total[0];
     g[fields + 1] += ratio_adjoint / a + step * total[1];

@@ -6,6 +6,7 @@
 //!
 //! A line `// bench: flags ...` in a source gives further options of the compiler.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -21,6 +22,23 @@ const RUN_LIMIT: Duration = Duration::from_secs(300);
 
 /// The mark of further options.
 const FLAGS: &str = "// bench: flags ";
+
+/// The kernels whose gradients' instructions are counted, and their sizes: small, as counting is slow, and large enough for loops
+/// to outweigh what surrounds them.
+pub const COUNTED: [(&str, u32); 8] = [
+    ("ba", 100),
+    ("brusselator", 16),
+    ("fft", 256),
+    ("gmm", 50),
+    ("heat", 99),
+    ("lstm", 30),
+    ("lu_solve", 30),
+    ("mlp", 3),
+];
+
+/// Keeps glibc from functions made for newer processors, so that the counts are those of every machine.
+const BASELINE: &str = "glibc.cpu.hwcaps=-AVX_Usable,-AVX2_Usable,-AVX512F_Usable,-FMA_Usable,-FMA4_Usable,-AVX,-AVX2,-AVX512F,\
+    -FMA,-FMA4,-ERMS,-FSRM,-AVX_Fast_Unaligned_Load";
 
 /// A kernel.
 #[derive(Clone, Debug)]
@@ -210,10 +228,44 @@ impl Kernel {
     }
 }
 
+/// Where the counts stand that later ones are compared with.
+pub fn record() -> PathBuf {
+    root().join("tests/bench/instructions.json")
+}
+
+/// The recorded counts, by kernel.
+pub fn recorded() -> Result<BTreeMap<String, u64>> {
+    let path = record();
+    let text = std::fs::read_to_string(&path).map_err(Error::io(format!("reading {}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| Error::Failed(format!("{}: {error}", path.display())))
+}
+
+/// How many instructions one gradient of a kernel of [`COUNTED`] takes at -O3 on any x86-64, by valgrind's callgrind.
+pub fn count_instructions(name: &str, size: u32) -> Result<u64> {
+    let kernels = kernels()?;
+    let kernel = kernels.iter().find(|kernel| kernel.name == name);
+    let kernel = kernel.ok_or_else(|| Error::Failed(format!("there is no kernel {name}")))?;
+    let folder = toolchain::scratch()?;
+    let main = build_main(folder.path())?;
+    let built = kernel.build(folder.path(), &main, Mode { native: false, fast: false }, &[])?;
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"]).arg(&built.program);
+    command.args(["--size", &size.to_string(), "--once", "gradient"]).env("GLIBC_TUNABLES", BASELINE);
+    let finished = process::run(&mut command, RUN_LIMIT)?.expect_success("valgrind failed")?;
+    collected(&finished.stderr).ok_or_else(|| finished.failure("valgrind counted nothing"))
+}
+
+/// The count in a line `==123== Collected : 456`.
+fn collected(text: &str) -> Option<u64> {
+    let (_, count) = text.lines().find_map(|line| line.split_once("Collected :"))?;
+    count.trim().parse().ok().filter(|count| *count > 0)
+}
+
 /// The compiler's first complaint.
 pub fn first_error(text: &str) -> String {
-    let line = text.lines().find(|line| line.contains("error:")).or_else(|| text.lines().next());
-    line.unwrap_or_default().split_once("error: ").map_or_else(|| text.to_owned(), |(_, what)| what.to_owned())
+    let line = text.lines().find(|line| line.contains("error:") || line.ends_with("FAIL"));
+    let line = line.or_else(|| text.lines().next()).unwrap_or_default();
+    line.split_once("error: ").map_or_else(|| line.to_owned(), |(_, what)| what.to_owned())
 }
 
 /// Runs a program that was built; a gradient that does not agree is an error.
@@ -283,6 +335,12 @@ mod tests {
         assert_eq!(printed.memory("gradient"), Some(Memory { heap: 4096, stack: 512 }));
         assert_eq!(printed.sizes, [40, 400]);
         assert!(read_line("TIME heat 40 primal x 1", &mut printed).is_none());
+    }
+
+    #[test]
+    fn counts_are_found() {
+        assert_eq!(collected("==1== Events    : Ir\n==1== Collected : 4321\n"), Some(4321));
+        assert_eq!(collected("==1== Collected : 0\n"), None);
     }
 
     #[test]

@@ -179,31 +179,19 @@ fn strict(row: &Row, number: impl Fn(&Speed) -> Option<f64>) -> Option<f64> {
 
 const SPEED: [Column; 14] = [
     ("primal", |row| strict(row, |s| Some(s.primal.minimum)), Show::Time),
-    ("gradient / primal", |row| strict(row, |s| s.over_primal(Some(s.gradient))), Show::Ratio),
-    ("by hand / primal", |row| strict(row, |s| s.over_primal(Some(s.hand))), Show::Ratio),
-    ("gradient / by hand", |row| strict(row, |s| Some(s.over_hand())), Show::Ratio),
-    ("gradient / primal, medians", |row| strict(row, |s| Some(s.gradient.median / s.primal.median)), Show::Ratio),
-    ("gradient / by hand, medians", |row| strict(row, |s| Some(s.gradient.median / s.hand.median)), Show::Ratio),
-    ("with value / primal", |row| strict(row, |s| s.over_primal(s.value_gradient)), Show::Ratio),
-    ("with value by hand / primal", |row| strict(row, |s| s.over_primal(s.hand_value)), Show::Ratio),
-    ("by hand with checkpoints / primal", |row| strict(row, |s| s.over_primal(s.hand_checkpoints)), Show::Ratio),
-    (
-        "default malloc: gradient / primal",
-        |row| row.default_malloc.as_ref().and_then(|s| s.over_primal(Some(s.gradient))),
-        Show::Ratio,
-    ),
-    ("fast: gradient / primal", |row| row.fast.as_ref().and_then(|s| s.over_primal(Some(s.gradient))), Show::Ratio),
-    ("fast: gradient / by hand", |row| row.fast.as_ref().map(Speed::over_hand), Show::Ratio),
-    (
-        "AD at -O0 / AD optimised",
-        |row| strict(row, |s| s.unoptimised.map(|time| time.minimum / s.gradient.minimum)),
-        Show::Ratio,
-    ),
-    (
-        "reference / gradient",
-        |row| strict(row, |s| s.reference.map(|time| time.minimum / s.gradient.minimum)),
-        Show::Ratio,
-    ),
+    ("gradient", |row| strict(row, |s| s.over_primal(Some(s.gradient))), Show::Ratio),
+    ("hand", |row| strict(row, |s| s.over_primal(Some(s.hand))), Show::Ratio),
+    ("gradient / hand", |row| strict(row, |s| Some(s.over_hand())), Show::Ratio),
+    ("medians: gradient", |row| strict(row, |s| Some(s.gradient.median / s.primal.median)), Show::Ratio),
+    ("medians: gradient / hand", |row| strict(row, |s| Some(s.gradient.median / s.hand.median)), Show::Ratio),
+    ("with value", |row| strict(row, |s| s.over_primal(s.value_gradient)), Show::Ratio),
+    ("with value: hand", |row| strict(row, |s| s.over_primal(s.hand_value)), Show::Ratio),
+    ("hand, checkpoints", |row| strict(row, |s| s.over_primal(s.hand_checkpoints)), Show::Ratio),
+    ("default malloc", |row| row.default_malloc.as_ref().and_then(|s| s.over_primal(Some(s.gradient))), Show::Ratio),
+    ("fast: gradient", |row| row.fast.as_ref().and_then(|s| s.over_primal(Some(s.gradient))), Show::Ratio),
+    ("fast: gradient / hand", |row| row.fast.as_ref().map(Speed::over_hand), Show::Ratio),
+    ("AD at -O0", |row| strict(row, |s| s.over_primal(s.unoptimised)), Show::Ratio),
+    ("reference", |row| strict(row, |s| s.over_primal(s.reference)), Show::Ratio),
 ];
 
 fn heap(row: &Row, which: impl Fn(&Space) -> Option<Memory>) -> Option<f64> {
@@ -213,14 +201,14 @@ fn heap(row: &Row, which: impl Fn(&Space) -> Option<Memory>) -> Option<f64> {
 const SPACE: [Column; 10] = [
     ("heap: primal", |row| heap(row, |m| Some(m.primal)), Show::Bytes),
     ("gradient", |row| heap(row, |m| Some(m.gradient)), Show::Bytes),
-    ("by hand", |row| heap(row, |m| Some(m.hand)), Show::Bytes),
+    ("hand", |row| heap(row, |m| Some(m.hand)), Show::Bytes),
     ("checkpoints", |row| heap(row, |m| m.hand_checkpoints), Show::Bytes),
     ("reference", |row| heap(row, |m| m.reference), Show::Bytes),
-    ("distinct data needed", |row| row.memory.as_ref().map(|m| m.kept as f64), Show::Bytes),
+    ("needed", |row| row.memory.as_ref().map(|m| m.kept as f64), Show::Bytes),
     ("clang -O2", |row| row.compilation.map(|c| c.plain), Show::Milliseconds),
     ("AD / clang", |row| row.compilation.map(|c| c.added()), Show::Ratio),
     ("code: gradient", |row| row.compilation.map(|c| c.code as f64), Show::Bytes),
-    ("code: by hand", |row| row.compilation.map(|c| c.hand_code as f64), Show::Bytes),
+    ("code: hand", |row| row.compilation.map(|c| c.hand_code as f64), Show::Bytes),
 ];
 
 /// A bare number of bytes, with three digits.
