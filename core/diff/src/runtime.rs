@@ -101,6 +101,35 @@ pub fn alloc(module: &mut Module) -> FuncId {
     })
 }
 
+/// Bytes at multiples of which `malloc` puts memory, on every system with 8-byte pointers.
+const MALLOC_ALIGN: u64 = 16;
+
+/// Memory of `bytes` at a multiple of `align`, to be released by `free`: the place of a stack slot that outlives its function.
+pub fn slot_memory(e: &mut Emit<'_>, bytes: ValueId, align: u64) -> ValueId {
+    if align <= MALLOC_ALIGN {
+        let f = alloc(e.module);
+        return e.call_func(f, &[bytes]);
+    }
+    let f = alloc_aligned(e.module);
+    let align = e.b().i64(align);
+    e.call_func(f, &[align, bytes])
+}
+
+/// `ptr enzyme.rt.alloc.aligned(i64 align, i64 bytes)`: `aligned_alloc` that does not fail, of any number of bytes.
+fn alloc_aligned(module: &mut Module) -> FuncId {
+    let c = common(module);
+    define(module, "enzyme.rt.alloc.aligned", c.ptr, &[c.i64, c.i64], |e, args| {
+        let one = e.b().i64(1);
+        let zero = e.b().i64(0);
+        let less = e.b().binary(BinOp::Sub, args[0], one);
+        let up = e.b().binary(BinOp::Add, args[1], less);
+        let mask = e.b().binary(BinOp::Sub, zero, args[0]);
+        let size = e.b().binary(BinOp::And, up, mask);
+        let p = e.call("aligned_alloc", c.ptr, &[args[0], size]);
+        return_or_abort(e, p, size);
+    })
+}
+
 /// `ptr enzyme.rt.grow(ptr old, i64 bytes)`: `realloc` that does not fail.
 pub fn grow(module: &mut Module) -> FuncId {
     let c = common(module);

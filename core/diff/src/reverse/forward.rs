@@ -425,11 +425,16 @@ impl Reverse<'_, '_> {
             }
             None => size,
         };
+        let types = &self.e.module.ctx.types;
+        let stated = match inst.op {
+            Op::Alloca { align, .. } => u64::from(align),
+            _ => 0,
+        };
+        let align = self.e.module.ctx.layout.align_of(types, elem).max(stated);
         let fixed = self.s.is_static_slot(i);
         let on_heap = self.s.is_split() && (!fixed || self.plan.choice.cached.contains(&Key::Primal(r)));
         let primal = if on_heap {
-            let alloc = crate::runtime::alloc(self.e.module);
-            self.e.call_func(alloc, &[bytes])
+            crate::runtime::slot_memory(&mut self.e, bytes, align)
         } else if fixed {
             self.entry_slot(&inst)
         } else {
@@ -443,8 +448,7 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let shadow = if self.s.is_split() {
-            let alloc = crate::runtime::alloc(self.e.module);
-            let p = self.e.call_func(alloc, &[bytes]);
+            let p = crate::runtime::slot_memory(&mut self.e, bytes, align);
             if !fixed {
                 self.defer_free(p, "free");
             }
