@@ -5,7 +5,8 @@ fn main() {
     if std::env::var_os("CARGO_FEATURE_LINK").is_none() {
         return;
     }
-    let (Ok(dir), Ok(libs)) = (std::env::var("DEP_ENZYME_BRIDGE_LIBDIR"), std::env::var("DEP_ENZYME_BRIDGE_LIBS")) else {
+    let (Ok(dir), Ok(libs)) = (std::env::var("DEP_ENZYME_BRIDGE_LIBDIR"), std::env::var("DEP_ENZYME_BRIDGE_LIBS"))
+    else {
         println!("cargo:warning=the build of enzyme-bridge did not say where libLLVM is");
         return;
     };
