@@ -1,11 +1,12 @@
-//! IR of shapes that clang does not write: a program's IR goes through passes of LLVM in random order before it is differentiated.
+//! IR of shapes that clang does not write: a program's IR goes through passes of LLVM in random order before it is
+//! differentiated.
 //!
-//! Each pass keeps what a program computes, bit for bit where no fast-math flag is set, so a derivative must not change either. Some
-//! undo what others do (registers into memory and back, loops rotated, unrolled and merged, switches into branches and tables, single
-//! exits, vectors); three to ten are drawn. Left out are passes that need a target's own lowering, that instrument, that make
-//! coroutines, exceptions or garbage collection of code without them, or that gather unlike fields in one vector of integers, which is
-//! refused. A pass that crashes or rejects what it is given says nothing of
-//! this project: the program is then taken as it was.
+//! Each pass keeps what a program computes, bit for bit where no fast-math flag is set, so a derivative must not
+//! change either. Some undo what others do (registers into memory and back, loops rotated, unrolled and merged,
+//! switches into branches and tables, single exits, vectors); three to ten are drawn. Left out are passes that need a
+//! target's own lowering, that instrument, that make coroutines, exceptions or garbage collection of code without
+//! them, or that gather unlike fields in one vector of integers, which is refused. A pass that crashes or rejects
+//! what it is given says nothing of this project: the program is then taken as it was.
 
 use std::path::Path;
 use std::process::Command;

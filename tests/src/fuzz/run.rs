@@ -166,10 +166,10 @@ impl Mode {
     }
 }
 
-/// A compilation of one program that takes much longer hangs: four times what the slowest need on a machine of their own.
+/// A compilation of one program that takes much longer hangs: four times what the slowest need, undisturbed.
 pub const COMPILE_LIMIT: Duration = Duration::from_secs(20);
-/// Each further program of a batch may add so much. A batch that takes longer is halved, so the limits add up: what hangs among 40
-/// programs is known after some minutes.
+/// Each further program of a batch may add so much. A batch that takes longer is halved, so the limits add up: what
+/// hangs among 40 programs is known after some minutes.
 const COMPILE_FURTHER: Duration = Duration::from_secs(1);
 /// What seems to hang is given so many times its time before it is said to.
 const AGAIN: u32 = 3;
