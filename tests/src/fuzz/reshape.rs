@@ -26,7 +26,8 @@ const EMISSIONS: [&[&str]; 4] = [
     &["-O3", "-mavx2", "-mfma", "-ffp-contract=off"],
 ];
 
-/// Passes of functions, loops, call graphs and modules, as `-passes=` spells them.
+/// Passes of functions, loops, call graphs and modules, as `-passes=` spells them. Those that make structured control of a
+/// function take no switches: they would write branches on undefined conditions.
 const PASSES: [&str; 77] = [
     "function(adce)",
     "function(aggressive-instcombine)",
@@ -41,7 +42,7 @@ const PASSES: [&str; 77] = [
     "function(dse)",
     "function(early-cse)",
     "function(early-cse<memssa>)",
-    "function(fix-irreducible)",
+    "function(lower-switch,fix-irreducible)",
     "function(flatten-cfg)",
     "function(float2int)",
     "function(gvn)",
@@ -97,9 +98,9 @@ const PASSES: [&str; 77] = [
     "function(slsr)",
     "function(speculative-execution)",
     "function(sroa)",
-    "function(structurizecfg)",
+    "function(lower-switch,structurizecfg)",
     "function(tailcallelim)",
-    "function(unify-loop-exits)",
+    "function(lower-switch,unify-loop-exits)",
     "function(vector-combine)",
     "argpromotion",
     "inline",
