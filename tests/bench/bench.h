@@ -14,7 +14,12 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+// Its checks, which know NaN and infinity, are not used here.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunused-function"
+#pragma clang diagnostic ignored "-Wnan-infinity-disabled"
 #include "../corpus/corpus.h"
+#pragma clang diagnostic pop
 
 // A program of the corpus that is included brings its functions only.
 #undef CORPUS_MAIN

@@ -153,7 +153,7 @@ pub fn kernels() -> Result<Vec<Kernel>> {
 /// Compiles `main.c` to an object in the folder.
 pub fn build_main(folder: &Path) -> Result<PathBuf> {
     let source = root().join("tests/bench/main.c");
-    Compilation::new(source, folder.join("main.o"), Level::O2).flags(["-Wno-unused-function"]).only_compile().build()
+    Compilation::new(source, folder.join("main.o"), Level::O2).only_compile().build()
 }
 
 impl Kernel {
