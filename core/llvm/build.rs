@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 25] = [
     "plugin",
     "options",
     "host",
@@ -24,11 +24,13 @@ const SOURCES: [&str; 23] = [
     "indirect",
     "callbacks",
     "facts",
+    "order",
     "bytes",
     "declare",
     "build",
     "markers",
     "optimise",
+    "loops",
     "diagnose",
 ];
 
