@@ -12,7 +12,9 @@
 #include "support.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -87,6 +89,8 @@ public:
         evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
         loops_(host.functions->getResult<LoopAnalysis>(function)) {
     aliases_.enableCrossIterationMode();
+    ReversePostOrderTraversal<Function *> order(&function);
+    irreducible_ = containsIrreducibleCFG<BasicBlock *>(order, loops_);
     for (BasicBlock &block : function)
       for (Instruction &inst : block)
         if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst) && !isHarmless(inst, sink))
@@ -150,7 +154,7 @@ private:
   bool comesBefore(Instruction &write, const Instruction *after) {
     auto *store = dyn_cast<StoreInst>(&write);
     auto *load = dyn_cast<LoadInst>(const_cast<Instruction *>(after));
-    return store && load && ++order_queries_ <= kOrderQueryLimit &&
+    return store && load && !irreducible_ && ++order_queries_ <= kOrderQueryLimit &&
            enz::neverOverwrites(evolution_, loops_, *load, *store);
   }
 
@@ -221,6 +225,8 @@ private:
   Reachability reach_;
   ScalarEvolution &evolution_;
   LoopInfo &loops_;
+  // Whether there are cycles that are no loops: values in them change although no loop is around them.
+  bool irreducible_ = false;
   SmallVector<Instruction *, 64> writes_;
   DenseMap<const Value *, bool> private_;
   std::map<const Value *, SmallVector<const Value *, 4>> objects_;

@@ -2,9 +2,9 @@
 //
 // The adjoint of an update in place reads what the iteration before has stored in the shadow, and carries adjoints of
 // values that were handed from one iteration to the next. Vectorised this becomes a shift of lanes ("fixed-order
-// recurrence"), under two conditions: the value goes from iteration to iteration in a register, for which LLVM has a pass
-// that normally runs too late (LoopLoadElimination), and nothing with an effect uses the old value before the new one is
-// computed. The latter is done here: stores move down past what does not touch their memory.
+// recurrence"), under two conditions: the value goes from iteration to iteration in a register, for which LLVM has a
+// pass that normally runs too late (LoopLoadElimination), and nothing with an effect uses the old value before the new
+// one is computed. The latter is done here: stores move down past what does not touch their memory.
 //
 // Only loops of one block that carry a float are changed; the order of stores stays, since
 // the vectoriser takes the store of an element that the next iteration stores again only in that order.
@@ -27,7 +27,8 @@ bool carriesFloat(BasicBlock &block) {
 
 // What `store` can't move past.
 bool stops(BatchAAResults &aliases, Instruction &inst, const MemoryLocation &where) {
-  if (inst.isTerminator() || isa<StoreInst>(inst) || inst.mayThrow() || !inst.willReturn() || inst.isAtomic() || inst.isVolatile())
+  if (inst.isTerminator() || isa<StoreInst>(inst) || inst.mayThrow() || !inst.willReturn() || inst.isAtomic() ||
+      inst.isVolatile())
     return true;
   return inst.mayReadOrWriteMemory() && isModOrRefSet(aliases.getModRefInfo(&inst, where));
 }

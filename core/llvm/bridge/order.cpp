@@ -1,8 +1,8 @@
 // Whether a store may overwrite what a load has read before, in loops over the elements of one array.
 //
 // Factorisations and substitutions work in place, and yet what they read in their inner loops is final: row k of U, the
-// columns of L left of column j. Alias analysis sees two accesses to the same array. Here the subscripts are compared, as
-// in dependence analysis (Allen, Kennedy, "Optimizing Compilers for Modern Architectures", chapter 3), but for one
+// columns of L left of column j. Alias analysis sees two accesses to the same array. Here the subscripts are compared,
+// as in dependence analysis (Allen, Kennedy, "Optimizing Compilers for Modern Architectures", chapter 3), but for one
 // direction only, and with bounds of inner loops that depend on counters of outer ones:
 //
 //   the load at iterations I and the store at iterations J of the common loops L1 .. Lc, J after I, means that for some m
@@ -105,6 +105,9 @@ private:
 
   bool inBounds(ArrayRef<const SCEV *> sizes) {
     for (size_t i = 1; i < read_.size(); ++i) {
+      // A size that is another one in another iteration puts the same subscripts elsewhere.
+      if (!isFixed(sizes[i - 1], nullptr))
+        return false;
       if (read_[i]->getType() != sizes[i - 1]->getType() || written_[i]->getType() != read_[i]->getType())
         return false;
       for (const SCEV *subscript : {read_[i], written_[i]}) {
@@ -199,7 +202,8 @@ private:
     return separate(nullptr);
   }
 
-  // Whether the accesses differ whenever they agree in the loops around `level` and the store comes in a later iteration.
+  // Whether the accesses differ whenever they agree in the loops around `level` and the store comes in a later
+  // iteration.
   bool later(const Loop *level) {
     for (size_t i = 0; i < read_.size(); ++i) {
       const SCEV *most_read = extreme(read_[i], level, true), *least_written = extreme(written_[i], level, false);

@@ -12,8 +12,9 @@ namespace enz {
 bool neverOverwrites(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops, llvm::LoadInst &load,
                      llvm::StoreInst &store);
 
-// Writes subscripts so that ScalarEvolution sees through them: products of 32-bit indices that are widened afterwards are
-// computed widened, values of a first iteration that is no exception are joined with the rest. Whether anything changed.
+// Writes subscripts so that ScalarEvolution sees through them: products of 32-bit indices that are widened afterwards
+// are computed widened, values of a first iteration that is no exception are joined with the rest. Whether anything
+// changed.
 bool clarifySubscripts(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops, llvm::Function &function);
 
 } // namespace enz
