@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
-use enzyme_analysis::{Conflict, Units};
+use enzyme_analysis::{Conflict, Timing, Units};
 use enzyme_diff::{Engine, Log, ParamActivity, RefusalKind, Refused, Request};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
@@ -71,9 +71,12 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     // As compilers' other dumps, these go to standard error.
     eprint!("{}", engine.log.text);
     if changed {
-        session.optimise(&exported, level);
+        engine.timing.of("optimise", || session.optimise(&exported, level));
     }
     session.finish(&parts);
+    if options.print_perf {
+        eprint!("enzyme: time in the derivatives of this module\n{}", engine.timing);
+    }
     true
 }
 
@@ -91,7 +94,12 @@ fn external_writes(name: &str) -> ExternalWrites {
 }
 
 /// Imports `f` and all functions with bodies that it calls, prepared.
-fn import(session: &mut Session, prepare: &PrepareOptions, f: FuncId) -> Result<Vec<FuncId>, Vec<Report>> {
+fn import(
+    session: &mut Session,
+    prepare: &PrepareOptions,
+    f: FuncId,
+    timing: &mut Timing,
+) -> Result<Vec<FuncId>, Vec<Report>> {
     let mut done = Vec::new();
     let mut work = vec![f];
     while let Some(g) = work.pop() {
@@ -99,8 +107,8 @@ fn import(session: &mut Session, prepare: &PrepareOptions, f: FuncId) -> Result<
             continue;
         }
         done.push(g);
-        session
-            .define_body(g, prepare)
+        timing
+            .of("prepare and import", || session.define_body(g, prepare))
             .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0203)).collect::<Vec<_>>())?;
         let func = &session.ir.funcs[g];
         let mut called: Vec<FuncId> = Vec::new();
@@ -285,7 +293,7 @@ fn differentiate(
         let name = session.ir.funcs[func].name.clone();
         return Err(Report::new(codes::E0104, format!("'{name}' has no body here")).into());
     }
-    let reached = import(session, prepare, func)?;
+    let reached = import(session, prepare, func, &mut engine.timing)?;
     if phase.may_defer() && !is_closed(session, &reached) {
         return Ok((Outcome::Deferred, Vec::new()));
     }
@@ -299,7 +307,8 @@ fn differentiate(
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let request = Request { func, mode, params };
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
-    let synthesis = enzyme_diff::Options { fast, strong_zero: options.strong_zero };
+    let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
+    let synthesis = enzyme_diff::Options { fast, strong_zero: options.strong_zero, cache_price };
     let derivative = match engine.differentiate(&mut session.ir, &facts, &request, synthesis) {
         Ok(d) => d,
         Err(refused) => {
@@ -316,11 +325,10 @@ fn differentiate(
     let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number)?;
     let mut functions: Vec<FuncId> = engine.written[already..].to_vec();
     let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());
-    functions.extend(helpers.map(|h| h.0).filter(|h| session.print_llvm(*h).is_none()));
+    functions.extend(helpers.map(|h| h.0).filter(|h| !session.has_llvm(*h)));
     functions.push(wrapper);
-    session
-        .export(&functions)
-        .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>())?;
+    let exported = engine.timing.of("export", || session.export(&functions));
+    exported.map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>())?;
     session.replace_marker(call, wrapper).map_err(|p| from_problem(&p, codes::E0901))?;
     Ok((Outcome::Replaced, functions))
 }

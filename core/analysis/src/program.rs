@@ -13,6 +13,7 @@ use crate::bits;
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
+use crate::timing::Timing;
 use crate::uses::Uses;
 
 /// What is known of one function.
@@ -37,6 +38,8 @@ pub struct Unit {
     pub dispatch: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
     pub outer_classes: BTreeSet<ClassId>,
+    /// Classes that are constants of the program and nothing else.
+    pub constants: BTreeSet<ClassId>,
 }
 
 /// What is known of a set of functions.
@@ -48,6 +51,16 @@ pub struct Units {
 impl Units {
     /// Analyses all functions with a body that `roots` call, directly or not.
     pub fn analyze(module: &Module, facts: &BTreeMap<FuncId, Facts>, roots: &[FuncId]) -> Units {
+        Units::analyze_timed(module, facts, roots, &mut Timing::default())
+    }
+
+    /// As [`Units::analyze`], and keeps the time.
+    pub fn analyze_timed(
+        module: &Module,
+        facts: &BTreeMap<FuncId, Facts>,
+        roots: &[FuncId],
+        timing: &mut Timing,
+    ) -> Units {
         let mut graph: DiGraphMap<u32, ()> = DiGraphMap::new();
         let mut seen: BTreeSet<FuncId> = BTreeSet::new();
         let mut work: Vec<FuncId> = roots.to_vec();
@@ -66,19 +79,23 @@ impl Units {
         for group in petgraph::algo::tarjan_scc(&graph) {
             let mut group: Vec<FuncId> = group.into_iter().map(FuncId::from_u32).collect();
             group.sort_unstable();
-            let solved = memory::analyze_group(module, facts, &group, &memories);
+            let solved = timing.of("analysis: memory", || memory::analyze_group(module, facts, &group, &memories));
             memories.extend(solved);
             order.extend(group);
         }
-        pass_down(&order, &mut memories);
+        timing.of("analysis: memory, from callers", || pass_down(&order, &mut memories));
         let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
         for f in order {
             let Some(memory) = memories.remove(&f) else { continue };
             let func = &module.funcs[f];
             let facts = facts.get(&f).cloned().unwrap_or_default();
             let uses = Uses::new(func);
-            let mut carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
-            let returns_bits = bits::follow(module, func, &facts, &memory, &uses, &units, &mut carry);
+            let mut carry = timing.of("analysis: which values carry floats", || {
+                carry::analyze(module, func, &facts, &memory, &uses, &units)
+            });
+            let returns_bits = timing.of("analysis: bits of floats", || {
+                bits::follow(module, func, &facts, &memory, &uses, &units, &mut carry)
+            });
             let outer_classes = outer_classes(&memory);
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {
@@ -88,7 +105,19 @@ impl Units {
             }
             let retyped = retyped(module, func, &facts, &memory);
             let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);
-            let unit = Unit { facts, uses, memory, carry, returns_bits, addresses, retyped, dispatch, outer_classes };
+            let constants = constant_classes(module, &memory);
+            let unit = Unit {
+                facts,
+                uses,
+                memory,
+                carry,
+                returns_bits,
+                addresses,
+                retyped,
+                dispatch,
+                outer_classes,
+                constants,
+            };
             units.insert(f, unit);
         }
         Units { units }
@@ -223,6 +252,27 @@ fn pass_down(order: &[FuncId], memories: &mut BTreeMap<FuncId, FuncMemory>) {
             }
         }
     }
+}
+
+/// Classes whose objects are constants, all of which are known: a pointer that is read from memory which others write may point
+/// to memory of theirs as well.
+fn constant_classes(module: &Module, memory: &FuncMemory) -> BTreeSet<ClassId> {
+    let constant = |o: &Object| matches!(o, Object::Global(g) if module.globals[*g].constant);
+    let complete = |o: &Object| match o {
+        Object::Global(g) => module.globals[*g].constant && module.globals[*g].init.is_some(),
+        Object::Stack(..) | Object::Heap(..) | Object::Code(_) => true,
+        Object::Param(..) | Object::Called(..) | Object::Unknown(..) => false,
+    };
+    let mut work: Vec<ClassId> = memory.params.iter().flatten().copied().collect();
+    work.extend(memory.classes.iter().filter(|(_, c)| !c.objects.iter().all(complete)).map(|e| e.0));
+    let mut written: BTreeSet<ClassId> = BTreeSet::new();
+    while let Some(id) = work.pop() {
+        work.extend(memory.classes[id].targets().filter(|t| written.insert(*t)));
+    }
+    let all = |(id, class): (ClassId, &memory::Class)| {
+        (!class.objects.is_empty() && class.objects.iter().all(constant) && !written.contains(&id)).then_some(id)
+    };
+    memory.classes.iter().filter_map(all).collect()
 }
 
 pub(crate) fn outer_classes(memory: &FuncMemory) -> BTreeSet<ClassId> {

@@ -26,7 +26,7 @@ impl Reverse<'_, '_> {
         let args = self.s.func.call_args(i);
         for (theirs, placed) in map {
             let ours = &placed.class;
-            if context.classes.get(theirs) == Some(&MemoryState::Pinned) && self.is_constant_class(*ours) {
+            if context.classes.get(theirs) == Some(&MemoryState::Pinned) && self.s.unit.constants.contains(ours) {
                 out.insert(*theirs);
                 continue;
             }
@@ -43,12 +43,6 @@ impl Reverse<'_, '_> {
             }
         }
         out
-    }
-
-    fn is_constant_class(&self, class: ClassId) -> bool {
-        let objects = &self.s.unit.memory.classes[class].objects;
-        !objects.is_empty()
-            && objects.iter().all(|o| matches!(o, Object::Global(g) if self.e.module.globals[*g].constant))
     }
 
     fn derivative(&mut self, i: InstId, mode: Mode) -> Result<(enzyme_ir::FuncId, Signature), Refusal> {
