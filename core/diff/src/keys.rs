@@ -54,11 +54,28 @@ pub enum Source {
 
 /// Costs of rebuilding, in quarters of a simple operation.
 mod cost {
+    use enzyme_rules::{Group, Rule};
+
     pub const ADDRESS: u64 = 1;
     pub const SIMPLE: u64 = 4;
     pub const LOAD: u64 = 10;
     pub const DIVIDE: u64 = 60;
     pub const CALL: u64 = 160;
+
+    /// What is one instruction on every machine costs as one; roots are divisions; the rest are calls.
+    pub fn of(rule: &Rule) -> u64 {
+        match rule.group {
+            Group::Instructions | Group::Choices | Group::Rounding => SIMPLE,
+            Group::Powers if rule.name == "sqrt" => DIVIDE,
+            Group::Powers
+            | Group::Complex
+            | Group::Exponentials
+            | Group::Trigonometric
+            | Group::Hyperbolic
+            | Group::Special
+            | Group::Parts => CALL,
+        }
+    }
 }
 
 impl Subject<'_> {
@@ -193,7 +210,7 @@ fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
         ) => Source::Rebuild(operands(), cost::SIMPLE),
         Op::Call(_) | Op::Invoke { .. } => match resolve(module, s.func, i) {
             Callee::Math(math) if math.is_pure() => {
-                Source::Rebuild(s.func.call_args(i).iter().map(|a| Key::Primal(*a)).collect(), cost::CALL)
+                Source::Rebuild(s.func.call_args(i).iter().map(|a| Key::Primal(*a)).collect(), cost::of(math.rule))
             }
             Callee::Known(known) if known.is_pure() => {
                 Source::Rebuild(s.func.call_args(i).iter().map(|a| Key::Primal(*a)).collect(), cost::SIMPLE)

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 25] = [
     "plugin",
     "options",
     "host",
@@ -23,11 +23,13 @@ const SOURCES: [&str; 23] = [
     "indirect",
     "callbacks",
     "facts",
+    "order",
     "bytes",
     "declare",
     "build",
     "markers",
     "optimise",
+    "loops",
     "diagnose",
 ];
 

@@ -8,10 +8,13 @@
 // are left out of the question: those that inlining made of `restrict` hold for one call of the inlined function, not
 // for two iterations around it. TBAA and attributes of the function's own parameters hold throughout.
 
+#include "order.h"
 #include "support.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -28,6 +31,8 @@ namespace {
 
 // Beyond this many questions (accesses times writes) the rest are answered with "may be written".
 constexpr uint64_t kAliasQueryLimit = 400000;
+// Beyond this many pairs of a load and a store their order is not looked at.
+constexpr uint64_t kOrderQueryLimit = 20000;
 // Beyond this many blocks every write is assumed to be reachable.
 constexpr size_t kReachabilityLimit = 4096;
 
@@ -80,8 +85,12 @@ MemoryLocation withoutScopes(MemoryLocation where) {
 class Stability {
 public:
   Stability(EnzOpaqueHost &host, Function &function, const EnzFactSink &sink)
-      : aliases_(host.functions->getResult<AAManager>(function)), reach_(function) {
+      : aliases_(host.functions->getResult<AAManager>(function)), reach_(function),
+        evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
+        loops_(host.functions->getResult<LoopAnalysis>(function)) {
     aliases_.enableCrossIterationMode();
+    ReversePostOrderTraversal<Function *> order(&function);
+    irreducible_ = containsIrreducibleCFG<BasicBlock *>(order, loops_);
     for (BasicBlock &block : function)
       for (Instruction &inst : block)
         if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst) && !isHarmless(inst, sink))
@@ -99,7 +108,7 @@ public:
       if (++queries_ > kAliasQueryLimit)
         return false;
       const bool written = isModSet(aliases_.getModRefInfo(write, where)) || sharesArena(where.Ptr, *write);
-      if (written && !differentObjects(where.Ptr, *write))
+      if (written && !differentObjects(where.Ptr, *write) && !comesBefore(*write, after))
         return false;
       if (typed && !written && !*by_type && isModSet(aliases_.getModRefInfo(write, untyped)) &&
           !differentObjects(where.Ptr, *write))
@@ -139,6 +148,14 @@ private:
         if (a == b || !(isIdentifiedObject(a) || isIdentifiedObject(b)) || !areApart(a, b))
           return false;
     return true;
+  }
+
+  // Whether a store in a loop only writes elements that the load does not read later, although it is the same array.
+  bool comesBefore(Instruction &write, const Instruction *after) {
+    auto *store = dyn_cast<StoreInst>(&write);
+    auto *load = dyn_cast<LoadInst>(const_cast<Instruction *>(after));
+    return store && load && !irreducible_ && ++order_queries_ <= kOrderQueryLimit &&
+           enz::neverOverwrites(evolution_, loops_, *load, *store);
   }
 
   static bool areApart(const Value *a, const Value *b) {
@@ -206,10 +223,15 @@ private:
 
   BatchAAResults aliases_;
   Reachability reach_;
+  ScalarEvolution &evolution_;
+  LoopInfo &loops_;
+  // Whether there are cycles that are no loops: values in them change although no loop is around them.
+  bool irreducible_ = false;
   SmallVector<Instruction *, 64> writes_;
   DenseMap<const Value *, bool> private_;
   std::map<const Value *, SmallVector<const Value *, 4>> objects_;
   uint64_t queries_ = 0;
+  uint64_t order_queries_ = 0;
 };
 
 // Calls whose only pointers lead to memory and that follow no pointer in memory.
@@ -225,6 +247,7 @@ void enz_trip_counts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   if (loops.empty())
     return;
   auto &evolution = host->functions->getResult<ScalarEvolutionAnalysis>(*function);
+  enz::clarifySubscripts(evolution, loops, *function);
   Type *i64 = Type::getInt64Ty(function->getContext());
   SmallVector<std::pair<BasicBlock *, WeakTrackingVH>, 16> counts;
   {

@@ -7,6 +7,9 @@
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LoopLoadElimination.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -42,6 +45,17 @@ FunctionPassManager light() {
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  return passes;
+}
+
+// Values that go from one iteration to the next through shadow memory go through registers (see loops.cpp).
+FunctionPassManager forwardStores(OptimizationLevel level) {
+  FunctionPassManager passes;
+  passes.addPass(LoopLoadEliminationPass());
+  // The first iteration reads what the loop did not store: it is peeled.
+  passes.addPass(createFunctionToLoopPassAdaptor(LoopFullUnrollPass(static_cast<int>(level.getSpeedupLevel()))));
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   return passes;
@@ -116,6 +130,15 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
                                      ? light()
                                      : host->passes->buildFunctionSimplificationPipeline(chosen, phaseOf(*host));
     run(*host, *function, passes);
+    if (level.getSpeedupLevel() < 2 || level.getSizeLevel() > 0)
+      continue;
+    if (enz::sinkStores(*host, *function)) {
+      PreservedAnalyses preserved;
+      preserved.preserveSet<CFGAnalyses>();
+      host->functions->invalidate(*function, preserved);
+      FunctionPassManager more = forwardStores(level);
+      run(*host, *function, more);
+    }
   }
 }
 

@@ -207,6 +207,7 @@ impl Reverse<'_, '_> {
                 let ran = self.e.b().add(last, one);
                 let new = self.e.b().binary(enzyme_ir::BinOp::Sub, old, ran);
                 self.e.b().store(new, base, 0, MemClass::Unknown);
+                self.begin_chunk(l, ran);
             }
             self.memo.clear();
         }

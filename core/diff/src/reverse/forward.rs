@@ -14,6 +14,9 @@ use crate::request::Mode;
 use crate::runtime::{RunWork, over_moved_runs};
 use crate::shape::Merge;
 
+/// Rows of up to this many columns are stored at the end of a block.
+const LATE_KEYS: usize = 24;
+
 impl Reverse<'_, '_> {
     /// Writes the forward sweep from the block at hand; its return goes to `turn`.
     pub fn forward_sweep(&mut self, turn: BlockId) -> Result<(), Refusal> {
@@ -53,10 +56,13 @@ impl Reverse<'_, '_> {
                 let inst = &self.s.func.insts[*i];
                 self.e.loc = inst.loc;
                 if let Op::Invoke { normal, .. } = inst.op {
+                    self.keep_late();
                     self.forward_inst(*i)?;
+                    self.keep_late();
                     let next = self.start_of(*b, normal)?;
                     self.e.b().br(next);
                 } else if inst.op.is_terminator() {
+                    self.keep_late();
                     self.before_terminator(*b, &next);
                     self.forward_terminator(*b, inst, turn)?;
                 } else if !matches!(inst.op, Op::Phi(_) | Op::LandingPad { .. }) {
@@ -139,10 +145,27 @@ impl Reverse<'_, '_> {
 
     fn keep_value(&mut self, r: ValueId) {
         if let Some(v) = self.map[r] {
-            self.keep(Key::Primal(r), v);
+            self.keep_later(Key::Primal(r), v);
         }
         if let Some(v) = self.shadows.get(&r).copied() {
-            self.keep(Key::Shadow(r), v);
+            self.keep_later(Key::Shadow(r), v);
+        }
+    }
+
+    /// Keeps a value in the row of its loop at the end of the block: LLVM's vectoriser can't move a store of what the
+    /// iteration before has loaded behind the load of this one. Large rows are stored at once, to spare registers.
+    fn keep_later(&mut self, key: Key, v: ValueId) {
+        let row = self.plan.row_of(&self.s, key).and_then(|(l, _)| self.plan.loops.get(&l));
+        if row.is_some_and(|cache| cache.keys.len() <= LATE_KEYS) {
+            self.late.push((key, v));
+        } else {
+            self.keep(key, v);
+        }
+    }
+
+    fn keep_late(&mut self) {
+        for (key, v) in std::mem::take(&mut self.late) {
+            self.keep(key, v);
         }
     }
 
@@ -168,6 +191,7 @@ impl Reverse<'_, '_> {
                 let count = self.e.to_i64(count);
                 let one = self.e.b().i64(1);
                 let rows = self.e.b().add(count, one);
+                self.begin_chunk(l, rows);
                 self.ensure_rows(l, rows);
             }
         }

@@ -81,6 +81,8 @@ pub(crate) struct Reverse<'a, 'm> {
     pub memo: BTreeMap<Key, ValueId>,
     /// Phis that record the predecessor, their blocks in the primal, and the predecessors in order.
     pub pending_entered: Vec<(ValueId, BlockId, Vec<BlockId>)>,
+    /// What is to be kept at the end of the block of the forward sweep at hand.
+    pub late: Vec<(Key, ValueId)>,
     /// Block of the forward sweep that ends in the invoke that ends a primal block.
     pub throws: BTreeMap<BlockId, BlockId>,
     /// The primal block at hand in the forward sweep.
@@ -147,6 +149,7 @@ pub fn synthesise(
         adjoints: BTreeMap::new(),
         memo: BTreeMap::new(),
         pending_entered: Vec::new(),
+        late: Vec::new(),
         throws: BTreeMap::new(),
         here: None,
         cleanup: None,

@@ -1,9 +1,14 @@
 //! State: what passes from the forward sweep to the reverse sweep.
+//!
+//! How the rows of a loop's cache lie: where the number of iterations is known before the loop, the rows of one entry of
+//! the loop are a *chunk* in which each column is an array indexed by iteration, so that both sweeps read and write vectors.
+//! The chunk of the entry after `base` rows begins `base * row` bytes into the buffer; column `c` of a chunk of `n` rows
+//! begins `n * before(c)` bytes into it. Where the number is not known, one row follows the other.
 
 use std::collections::BTreeMap;
 
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{IntPred, MemClass, Type, TypeId, ValueId};
+use enzyme_ir::{BinOp, IntPred, MemClass, Type, TypeId, ValueId};
 
 use super::Reverse;
 use crate::keys::Key;
@@ -40,6 +45,8 @@ pub(crate) struct State {
     pub caches: BTreeMap<LoopId, CacheSlots>,
     /// Rows used by earlier entries of a nested loop.
     pub bases: BTreeMap<LoopId, ValueId>,
+    /// Rows of the entry at hand of a nested loop whose number of iterations is known on entry.
+    pub chunks: BTreeMap<LoopId, ValueId>,
     /// Address of the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<ValueId>,
     /// Everything above in order, with types: the content of the tape.
@@ -115,6 +122,10 @@ impl Reverse<'_, '_> {
                 state.bases.insert(*l, base);
                 state.all.push((base, i64));
             }
+            if matches!(cache.rows, Rows::PerEntry(..)) {
+                let chunk = self.e.slot(i64, Some(none));
+                state.chunks.insert(*l, chunk);
+            }
         }
         state.deferred = match self.s.key.mode {
             // One list serves the whole derivative: what a callee frees may still be read by its callers' reverse sweeps.
@@ -138,8 +149,7 @@ impl Reverse<'_, '_> {
             return;
         }
         let Some((l, column)) = self.plan.row_of(&self.s, key) else { return };
-        let index = self.row_index(l);
-        if let Some((address, ty, align)) = self.column_address(l, column, index) {
+        if let Some((address, ty, align)) = self.column_address(l, column) {
             let value = self.widen(value, ty);
             self.e.b().store(value, address, align, MemClass::Tape);
         }
@@ -151,8 +161,7 @@ impl Reverse<'_, '_> {
             return Some(self.e.b().load(ty, slot, 0, MemClass::Unknown));
         }
         let (l, column) = self.plan.row_of(&self.s, key)?;
-        let index = self.row_index(l);
-        let (address, ty, align) = self.column_address(l, column, index)?;
+        let (address, ty, align) = self.column_address(l, column)?;
         let v = self.e.b().load(ty, address, align, MemClass::Tape);
         let wanted = self.key_type(key);
         Some(if ty == wanted { v } else { self.e.to_int(v, wanted) })
@@ -162,11 +171,17 @@ impl Reverse<'_, '_> {
         if self.e.ty(value) == ty { value } else { self.e.to_int(value, ty) }
     }
 
+    /// The iteration at hand.
+    fn iteration(&mut self, l: LoopId) -> ValueId {
+        let i64 = self.e.module.ctx.types.int(64);
+        let Some(counter) = self.counters.get(&l).copied() else { return self.e.b().i64(0) };
+        self.e.b().load(i64, counter, 0, MemClass::Unknown)
+    }
+
     /// Number of the row at hand: iteration plus the rows of earlier entries.
     fn row_index(&mut self, l: LoopId) -> ValueId {
         let i64 = self.e.module.ctx.types.int(64);
-        let Some(counter) = self.counters.get(&l).copied() else { return self.e.b().i64(0) };
-        let iteration = self.e.b().load(i64, counter, 0, MemClass::Unknown);
+        let iteration = self.iteration(l);
         match self.state.bases.get(&l).copied() {
             Some(base) => {
                 let base = self.e.b().load(i64, base, 0, MemClass::Unknown);
@@ -176,29 +191,41 @@ impl Reverse<'_, '_> {
         }
     }
 
-    fn column_address(&mut self, l: LoopId, column: usize, index: ValueId) -> Option<(ValueId, TypeId, u32)> {
+    /// Address, type and alignment of the element of a column in row `index`. The module comment says how rows lie.
+    fn column_address(&mut self, l: LoopId, column: usize) -> Option<(ValueId, TypeId, u32)> {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
         let slots = self.state.caches.get(&l)?.clone();
-        let exact = matches!(self.plan.loops.get(&l)?.rows, Rows::Exact(_));
         let ty = *slots.types.get(column)?;
         let (size, before) = (*slots.sizes.get(column)?, *slots.before.get(column)?);
+        let rows = match (&self.plan.loops.get(&l)?.rows, self.state.chunks.get(&l).copied()) {
+            (Rows::Exact(_), _) => Some(slots.rows),
+            (Rows::PerEntry(..), chunk) => chunk,
+            (Rows::PerIteration, _) => None,
+        };
         let buffer = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
-        let address = if exact {
-            let rows = self.e.b().load(i64, slots.rows, 0, MemClass::Unknown);
-            let before = self.e.b().i64(before);
-            let offset = if self.e.b().is_zero(before) {
-                before
-            } else {
-                self.e.b().binary(enzyme_ir::BinOp::Mul, rows, before)
-            };
-            let start = self.e.b().byte_offset(buffer, offset);
-            self.e.b().gep(ty, start, &[index])
-        } else {
-            let row = self.e.b().i64(slots.row);
-            let offset = self.e.b().binary(enzyme_ir::BinOp::Mul, index, row);
-            let start = self.e.b().byte_offset(buffer, offset);
-            let before = self.e.b().i64(before);
-            self.e.b().byte_offset(start, before)
+        let (row, before) = (self.e.b().i64(slots.row), self.e.b().i64(before));
+        let address = match rows {
+            Some(rows) => {
+                let mut start = buffer;
+                if let Some(base) = self.state.bases.get(&l).copied() {
+                    let base = self.e.b().load(i64, base, 0, MemClass::Unknown);
+                    let offset = self.e.b().binary(BinOp::Mul, base, row);
+                    start = self.e.b().byte_offset(start, offset);
+                }
+                if !self.e.b().is_zero(before) {
+                    let rows = self.e.b().load(i64, rows, 0, MemClass::Unknown);
+                    let offset = self.e.b().binary(BinOp::Mul, rows, before);
+                    start = self.e.b().byte_offset(start, offset);
+                }
+                let iteration = self.iteration(l);
+                self.e.b().gep(ty, start, &[iteration])
+            }
+            None => {
+                let index = self.row_index(l);
+                let offset = self.e.b().binary(BinOp::Mul, index, row);
+                let start = self.e.b().byte_offset(buffer, offset);
+                self.e.b().byte_offset(start, before)
+            }
         };
         Some((address, ty, alignment(size)))
     }
@@ -241,6 +268,13 @@ impl Reverse<'_, '_> {
         self.e.b().store(rows, slots.rows, 0, MemClass::Unknown);
     }
 
+    /// Says that the entry of `l` at hand has `rows` rows.
+    pub fn begin_chunk(&mut self, l: LoopId, rows: ValueId) {
+        if let Some(chunk) = self.state.chunks.get(&l).copied() {
+            self.e.b().store(rows, chunk, 0, MemClass::Unknown);
+        }
+    }
+
     /// Makes room for `more` further rows of `l` after those of earlier entries.
     pub fn ensure_rows(&mut self, l: LoopId, more: ValueId) {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
@@ -258,7 +292,7 @@ impl Reverse<'_, '_> {
         self.e.b().cond_br(short, grow, ready);
         self.e.block = grow;
         let two = self.e.b().i64(2);
-        let double = self.e.b().binary(enzyme_ir::BinOp::Mul, rows, two);
+        let double = self.e.b().binary(BinOp::Mul, rows, two);
         let enough = self.e.b().icmp(IntPred::Uge, double, needed);
         let new_rows = self.e.choose(enough, double, needed);
         let times = crate::runtime::times(self.e.module);

@@ -1,0 +1,69 @@
+// Innermost loops of generated functions, brought into a form that LLVM's vectoriser takes.
+//
+// The adjoint of an update in place reads what the iteration before has stored in the shadow, and carries adjoints of
+// values that were handed from one iteration to the next. Vectorised this becomes a shift of lanes ("fixed-order
+// recurrence"), under two conditions: the value goes from iteration to iteration in a register, for which LLVM has a
+// pass that normally runs too late (LoopLoadElimination), and nothing with an effect uses the old value before the new
+// one is computed. The latter is done here: stores move down past what does not touch their memory.
+//
+// Only loops of one block that carry a float are changed; the order of stores stays, since
+// the vectoriser takes the store of an element that the next iteration stores again only in that order.
+
+#include "support.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
+
+using namespace llvm;
+
+namespace {
+
+// Larger loops are not vectorised in any case.
+constexpr size_t kLargestLoop = 400;
+
+bool carriesFloat(BasicBlock &block) {
+  return any_of(block.phis(), [](const PHINode &phi) { return phi.getType()->isFPOrFPVectorTy(); });
+}
+
+// What `store` can't move past.
+bool stops(BatchAAResults &aliases, Instruction &inst, const MemoryLocation &where) {
+  if (inst.isTerminator() || isa<StoreInst>(inst) || inst.mayThrow() || !inst.willReturn() || inst.isAtomic() ||
+      inst.isVolatile())
+    return true;
+  return inst.mayReadOrWriteMemory() && isModOrRefSet(aliases.getModRefInfo(&inst, where));
+}
+
+bool sinkIn(BasicBlock &block, AAResults &results) {
+  SmallVector<StoreInst *, 16> stores;
+  for (Instruction &inst : block)
+    if (auto *store = dyn_cast<StoreInst>(&inst); store && store->isSimple())
+      stores.push_back(store);
+  bool changed = false;
+  BatchAAResults aliases(results);
+  for (StoreInst *store : reverse(stores)) {
+    const MemoryLocation where = MemoryLocation::get(store);
+    Instruction *place = store->getNextNode();
+    while (!stops(aliases, *place, where))
+      place = place->getNextNode();
+    if (place != store->getNextNode()) {
+      store->moveBefore(place->getIterator());
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+} // namespace
+
+bool enz::sinkStores(EnzOpaqueHost &host, Function &function) {
+  auto &loops = host.functions->getResult<LoopAnalysis>(function);
+  if (loops.empty())
+    return false;
+  auto &results = host.functions->getResult<AAManager>(function);
+  bool changed = false;
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (loop->isInnermost() && loop->getNumBlocks() == 1 && loop->getHeader()->sizeWithoutDebug() <= kLargestLoop &&
+        carriesFloat(*loop->getHeader()))
+      changed |= sinkIn(*loop->getHeader(), results);
+  return changed;
+}
