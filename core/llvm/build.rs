@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 25] = [
     "plugin",
     "options",
     "host",
@@ -19,6 +19,8 @@ const SOURCES: [&str; 23] = [
     "bits",
     "assembly",
     "library",
+    "checkpoint",
+    "schedule",
     "flow",
     "inline",
     "indirect",

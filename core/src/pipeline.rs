@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Units};
-use enzyme_diff::{Engine, Log, ParamActivity, RefusalKind, Refused, Request};
+use enzyme_diff::{Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
-use enzyme_llvm::{ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
+use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
 use crate::codes;
 use crate::marker::{self, MARKERS, OTHER_MARKERS};
@@ -22,6 +22,8 @@ use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
 const RETRIES: usize = 6;
+/// What programs call in the body of a loop to have it checkpointed.
+const CHECKPOINT_MARK: &str = "__enzyme_checkpoint";
 
 /// What happened to a marker call.
 enum Outcome {
@@ -36,7 +38,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
     let calls = session.find_marker_calls(&parts);
     if calls.is_empty() {
-        return false;
+        return session.drop_checkpoint_marks();
     }
     if let Err(problem) = session.verify() {
         let text = problem.message.lines().take(4).collect::<Vec<_>>().join("\n  ");
@@ -73,6 +75,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     if changed {
         session.optimise(&exported, level);
     }
+    session.drop_checkpoint_marks();
     session.finish(&parts);
     true
 }
@@ -223,6 +226,7 @@ fn try_harder(
     call: &MarkerCall,
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Vec<Report>> {
+    set_checkpoints(session, options, engine, prepare, call)?;
     let before = prepare.clone();
     let mut first: Option<Vec<Report>> = None;
     for attempt in 0..=RETRIES {
@@ -244,6 +248,29 @@ fn try_harder(
         engine.forget();
     }
     Err(first.unwrap_or_default())
+}
+
+/// Prepares loops for checkpointing where that is asked for. What was prepared for other calls is then forgotten.
+fn set_checkpoints(
+    session: &mut Session,
+    options: &Options,
+    engine: &mut Engine,
+    prepare: &mut PrepareOptions,
+    call: &MarkerCall,
+) -> Result<(), Vec<Report>> {
+    let max_tape = marker::max_tape(call).map_err(|r| vec![r])?.unwrap_or(options.max_tape);
+    let has_marks = session.find_function(CHECKPOINT_MARK).is_some();
+    let is_reverse = marker::mode_of(&call.callee).is_ok_and(|m| m != Mode::Forward);
+    let wanted = match marker::function_of(call) {
+        Ok(root) if is_reverse && (max_tape > 0 || has_marks) => Some(Checkpoints { root, max_tape }),
+        Ok(_) | Err(_) => None,
+    };
+    if wanted != prepare.checkpoints {
+        prepare.checkpoints = wanted;
+        session.forget_bodies();
+        engine.forget();
+    }
+    Ok(())
 }
 
 /// Prepares functions in another way after a refusal; whether there is one that was not tried.
@@ -286,6 +313,10 @@ fn differentiate(
         return Err(Report::new(codes::E0104, format!("'{name}' has no body here")).into());
     }
     let reached = import(session, prepare, func)?;
+    let notes = std::mem::take(&mut session.notes);
+    if options.print_plan {
+        engine.log.text.push_str(&notes);
+    }
     if phase.may_defer() && !is_closed(session, &reached) {
         return Ok((Outcome::Deferred, Vec::new()));
     }

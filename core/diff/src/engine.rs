@@ -260,12 +260,20 @@ impl Engine {
         };
         let s = Subject { func: &func, unit, activity, shape: &shape, key };
         let mut library = Library { units, activities, made, queue };
-        let written = if key.mode == Mode::Forward {
+        let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split());
+        let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &s));
+        if let (Some(Err(why)), true, Mode::Augmented) = (&checkpointed, self.log.wants_plans, key.mode) {
+            self.log.text.push_str(&format!("@{} is not checkpointed: {why}\n", func.name));
+        }
+        let written = if let Some(Ok(plan)) = &checkpointed {
+            crate::checkpoint::synthesise(module, id, s, plan, &sig, &mut library)?
+        } else if key.mode == Mode::Forward {
             crate::tangent::synthesise(module, id, s, sig, &mut library, &mut self.globals, options)?
         } else {
             let plan = Plan::new(module, &s)?;
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
+                self.log.text.push_str(&crate::checkpoint::describe(module, &s, &plan));
             }
             crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, &mut self.globals, options)?
         };

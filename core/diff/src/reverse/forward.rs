@@ -6,6 +6,7 @@ use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClass, Op, TailKind, ValueDef, ValueId};
 
 use super::{Reverse, as_call};
+use crate::checkpoint;
 use crate::copies::{Bytes, classify};
 use crate::keys::{Key, is_own_shadow};
 use crate::plan::Rows;
@@ -513,6 +514,15 @@ impl Reverse<'_, '_> {
                 self.map[r] = Some(nothing);
                 self.shadows.insert(r, nothing);
             }
+            return Ok(());
+        }
+        if let (true, Some(r)) = (checkpoint::is_question(self.e.module, self.s.func, i), inst.result) {
+            let values: Vec<ValueId> = args.iter().map(|a| self.forward_value(*a)).collect();
+            let terms = checkpoint::estimate(&self.s, self.plan, i).map(|terms| {
+                let bytes = |l| checkpoint::row_bytes(self.e.module, &self.s, self.plan, l);
+                terms.into_iter().map(|(l, factors)| (bytes(l), factors)).collect()
+            });
+            self.map[r] = Some(checkpoint::answer(&mut self.e, terms, &values));
             return Ok(());
         }
         let callee = resolve(self.e.module, self.s.func, i);
