@@ -57,7 +57,9 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     let mut changed = false;
     let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
     for (n, call) in calls.iter().enumerate() {
-        match try_harder(session, options, phase, &mut engine, &mut prepare, call, n) {
+        let outcome = set_checkpoints(session, options, &mut engine, &mut prepare, call)
+            .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
+        match outcome {
             Ok((Outcome::Replaced, functions)) => {
                 exported.extend(functions);
                 changed = true;
@@ -226,7 +228,6 @@ fn try_harder(
     call: &MarkerCall,
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Vec<Report>> {
-    set_checkpoints(session, options, engine, prepare, call)?;
     let before = prepare.clone();
     let mut first: Option<Vec<Report>> = None;
     for attempt in 0..=RETRIES {
@@ -241,6 +242,13 @@ fn try_harder(
         }
         session.forget_bodies();
         engine.forget();
+    }
+    if prepare.checkpoints.is_some() {
+        // What keeps a loop on its own from being differentiated may vanish where it is part of its function.
+        *prepare = PrepareOptions { checkpoints: None, ..before };
+        session.forget_bodies();
+        engine.forget();
+        return try_harder(session, options, phase, engine, prepare, call, number);
     }
     if *prepare != before {
         *prepare = before;

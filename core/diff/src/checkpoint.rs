@@ -20,20 +20,23 @@
 
 use std::collections::BTreeMap;
 
-use enzyme_analysis::{Callee, resolve};
+use enzyme_analysis::{Activity, Callee, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BlockId, Func, FuncId, InstId, IntPred, MemClass, Module, Op, ValueId};
+use enzyme_ir::{BinOp, BlockId, Func, FuncId, InstId, IntPred, MemClass, Module, Op, ValueId};
 
 use crate::emit::Emit;
 use crate::keys::{Key, Subject};
 use crate::plan::{Plan, Rows};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
+use crate::reverse::Reverse;
 
 /// Prefix of the names of loop functions.
 pub const LOOP: &str = "enzyme.checkpoint.loop.";
 /// Prefix of the names of functions that ask whether a loop is to be checkpointed.
 pub const WANTED: &str = "enzyme.checkpoint.wanted.";
+/// Name of the function that asks for a loop's share of the limit.
+pub const SHARE: &str = "enzyme.checkpoint.share";
 
 /// Parameters of a loop function between those of the step and the regions.
 const FIXED: usize = 3;
@@ -85,18 +88,24 @@ pub struct Checkpointed {
     pub saves_read: bool,
 }
 
-/// How the loop function of `s` is checkpointed; else why it is not.
-pub fn plan(outlined: Outlined, s: &Subject<'_>) -> Result<Checkpointed, &'static str> {
-    if !s.activity.calls.contains_key(&outlined.call) {
+/// How the loop function `func` is checkpointed; else why it is not.
+pub fn plan(
+    outlined: Outlined,
+    func: &Func,
+    unit: &Unit,
+    activity: &Activity,
+    key: &DerivativeKey,
+) -> Result<Checkpointed, &'static str> {
+    if !activity.calls.contains_key(&outlined.call) {
         return Err("nothing flows through it");
     }
-    let kept = s.unit.outer_classes.iter().all(|c| s.key.kept.contains(c));
+    let kept = unit.outer_classes.iter().all(|c| key.kept.contains(c));
     if !kept && !outlined.complete {
         return Err("it reads memory that may be overwritten later, and whose extent is not known before it");
     }
     let first = outlined.inputs + FIXED;
-    for (n, p) in s.func.params.iter().enumerate().skip(first).step_by(2) {
-        let holds_pointers = s.unit.memory.class_of[*p].is_some_and(|c| s.unit.memory.classes[c].targets().count() > 0);
+    for (n, p) in func.params.iter().enumerate().skip(first).step_by(2) {
+        let holds_pointers = unit.memory.class_of[*p].is_some_and(|c| unit.memory.classes[c].targets().count() > 0);
         let is_saved = !kept || (n - first) / 2 < outlined.written;
         if holds_pointers && is_saved {
             return Err("it writes memory that may hold pointers");
@@ -258,9 +267,70 @@ impl Writer<'_, '_> {
 /// arguments of the question of the trip counts that multiply.
 pub type Estimate = Vec<(LoopId, Vec<usize>)>;
 
-/// Whether `i` asks if a loop is to be checkpointed.
-pub fn is_question(module: &Module, func: &Func, i: InstId) -> bool {
-    module.direct_callee(func, i).is_some_and(|f| module.funcs[f].name.starts_with(WANTED))
+/// What preparation leaves for the plan to answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// Whether a loop is to be checkpointed: the bytes that it may take, and the trip counts of all loops in it.
+    Wanted,
+    /// The bytes that one loop may take of those that all may take.
+    Share,
+}
+
+/// What the call `i` asks, if it is a question.
+pub fn question(module: &Module, func: &Func, i: InstId) -> Option<Question> {
+    let name = &module.funcs[module.direct_callee(func, i)?].name;
+    if name.starts_with(WANTED) {
+        Some(Question::Wanted)
+    } else if name == SHARE {
+        Some(Question::Share)
+    } else {
+        None
+    }
+}
+
+/// How many loops of `s` share the limit: those that cache anything.
+pub fn sharing(module: &Module, s: &Subject<'_>, plan: &Plan) -> u64 {
+    let asks = |i: &InstId| {
+        matches!(s.func.insts[*i].op, Op::Call(_)) && question(module, s.func, *i) == Some(Question::Wanted)
+    };
+    let caches = |i: &InstId| estimate(s, plan, *i).is_none_or(|e| !e.is_empty());
+    (s.func.placed().map(|e| e.1).filter(asks).filter(caches).count() as u64).max(1)
+}
+
+/// The call of the loop function that runs where the answer to the question `i` is yes.
+fn loop_call(module: &Module, s: &Subject<'_>, i: InstId) -> Option<InstId> {
+    let block = s.shape.block_of[i]?;
+    let Op::CondBr { then_to, .. } = s.func.insts[s.func.terminator(block)?].op else { return None };
+    let is_loop = |j: &InstId| {
+        matches!(s.func.insts[*j].op, Op::Call(_))
+            && module.direct_callee(s.func, *j).is_some_and(|f| module.funcs[f].name.starts_with(LOOP))
+    };
+    s.func.blocks[then_to].insts.iter().copied().find(is_loop)
+}
+
+impl Reverse<'_, '_> {
+    /// The answer to the question `i` at the block at hand, in the forward sweep.
+    pub(crate) fn answer(&mut self, question: Question, i: InstId, args: &[ValueId]) -> ValueId {
+        let i1 = self.e.module.ctx.types.int(1);
+        let values: Vec<ValueId> = args.iter().map(|a| self.forward_value(*a)).collect();
+        let Some(limit) = values.first().copied() else { return self.e.b().int(i1, 0) };
+        let loops = sharing(self.e.module, &self.s, self.plan);
+        let loops = self.e.b().i64(loops);
+        let share = self.e.b().binary(BinOp::UDiv, limit, loops);
+        if question == Question::Share {
+            return share;
+        }
+        let key = loop_call(self.e.module, &self.s, i)
+            .and_then(|call| crate::reverse::callee_key(self.e.module, &self.s, call, Mode::Augmented));
+        if !key.is_some_and(|k| self.derivatives.is_checkpointed(self.e.module, &k)) {
+            return self.e.b().int(i1, 0);
+        }
+        let terms = estimate(&self.s, self.plan, i).map(|terms| {
+            let bytes = |l| row_bytes(self.e.module, &self.s, self.plan, l);
+            terms.into_iter().map(|(l, factors)| (bytes(l), factors)).collect()
+        });
+        compare(&mut self.e, terms, share, &values)
+    }
 }
 
 /// What the plain form of the loop that the question `i` is about would cache; `None` if nobody knows.
@@ -308,8 +378,8 @@ pub fn row_bytes(module: &Module, s: &Subject<'_>, plan: &Plan, l: LoopId) -> u6
     if matches!(cache.rows, Rows::Exact(_)) { sum } else { sum.next_multiple_of(8) }
 }
 
-/// The answer to a question, at the block at hand: `args` are its arguments.
-pub fn answer(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, args: &[ValueId]) -> ValueId {
+/// Whether rows of so many bytes times the trip counts among `args` come to more than `limit`.
+fn compare(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, limit: ValueId, args: &[ValueId]) -> ValueId {
     let i1 = e.module.ctx.types.int(1);
     let yes = e.b().int(i1, 1);
     let unknown = e.b().i64(u64::MAX);
@@ -332,7 +402,7 @@ pub fn answer(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, args: &[V
         let term = e.choose(fits, product, large);
         total = e.b().add(total, term);
     }
-    e.b().icmp(IntPred::Ugt, total, args[0])
+    e.b().icmp(IntPred::Ugt, total, limit)
 }
 
 /// What the plan says of the loops of `s` that may be checkpointed.
@@ -344,8 +414,9 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
             continue;
         }
         let args = s.func.call_args(i);
-        if is_question(module, s.func, i) {
-            let limit = args.first().and_then(|v| number(*v)).unwrap_or(0);
+        let shares = sharing(module, s, plan);
+        if question(module, s.func, i) == Some(Question::Wanted) {
+            let limit = args.first().and_then(|v| number(*v)).unwrap_or(0) / shares;
             let cached = match estimate(s, plan, i) {
                 None => "what is not known".to_owned(),
                 Some(terms) if terms.is_empty() => "nothing".to_owned(),
@@ -362,7 +433,7 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
         }
         let callee = module.direct_callee(s.func, i).map(|f| &module.funcs[f]);
         if let Some(outlined) = callee.and_then(|f| recognise(module, f)) {
-            out.push_str(&describe_states(module, s, &outlined, i, &number));
+            out.push_str(&describe_states(module, s, &outlined, i, shares, &number));
         }
     }
     out
@@ -373,17 +444,21 @@ fn describe_states(
     s: &Subject<'_>,
     outlined: &Outlined,
     call: InstId,
+    shares: u64,
     number: &dyn Fn(ValueId) -> Option<u64>,
 ) -> String {
     let args = s.func.call_args(call);
     let place = crate::reverse::place_of(module, s.func, call);
     let at = |n: usize| args.get(n).and_then(|v| number(*v));
     let (bytes, states, steps) = (at(outlined.inputs), at(outlined.inputs + 1), at(outlined.inputs + 2));
+    // A share is asked for; else the number of states is given.
+    let share = args.get(outlined.inputs).and_then(|v| s.func.def_inst(*v));
+    let limit = share.and_then(|i| s.func.call_args(i).first()).and_then(|v| number(*v)).map(|n| n / shares);
     let first = outlined.inputs + FIXED + 1;
     let sizes: Vec<Option<u64>> = (0..outlined.written).map(|n| at(first + 2 * n)).collect();
     let state: Option<u64> = sizes.iter().copied().sum();
     let marked = bytes == Some(u64::MAX);
-    let states = if marked { states } else { state.zip(bytes).map(|(s, b)| (b / s.max(1)).max(1)) };
+    let states = if marked { states } else { state.zip(limit).map(|(s, b)| (b / s.max(1)).max(1)) };
     let shown = |n: Option<u64>, word: &str| n.map_or(word.to_owned(), |n| n.to_string());
     let known = steps.filter(|n| *n != u64::MAX);
     let again = known.zip(states).map(|(l, c)| repeated(l, c));

@@ -115,6 +115,14 @@ impl Derivatives for Library<'_> {
     fn loses(&self, module: &Module, func: FuncId, context: &Context) -> bool {
         crate::unwind::loses(module, self.units, self.activities, func, context)
     }
+
+    fn is_checkpointed(&self, module: &Module, key: &DerivativeKey) -> bool {
+        let parts = (self.units.get(key.func), self.activities.get(key.func, &key.context));
+        let (Some(unit), Some(activity)) = parts else { return false };
+        let func = &module.funcs[key.func];
+        crate::checkpoint::recognise(module, func)
+            .is_some_and(|o| crate::checkpoint::plan(o, func, unit, activity, key).is_ok())
+    }
 }
 
 /// The context in which a request calls its function.
@@ -261,7 +269,7 @@ impl Engine {
         let s = Subject { func: &func, unit, activity, shape: &shape, key };
         let mut library = Library { units, activities, made, queue };
         let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split());
-        let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &s));
+        let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &func, unit, activity, key));
         if let (Some(Err(why)), true, Mode::Augmented) = (&checkpointed, self.log.wants_plans, key.mode) {
             self.log.text.push_str(&format!("@{} is not checkpointed: {why}\n", func.name));
         }

@@ -26,6 +26,7 @@ void *malloc(size);
 void *realloc(void *, size);
 void free(void *);
 void *memcpy(void *, const void *, size);
+int memcmp(const void *, const void *, size);
 void abort(void);
 long write(int, const void *, size);
 
@@ -157,10 +158,12 @@ static void save(const struct regions *r, char *to)
     }
 }
 
+// What is the same is not written: it may lie in memory that cannot be.
 static void restore(const struct regions *r, const char *from)
 {
     for (number i = 0; i < r->count; i++) {
-        memcpy(r->all[i].at, from, r->all[i].bytes);
+        if (memcmp(r->all[i].at, from, r->all[i].bytes))
+            memcpy(r->all[i].at, from, r->all[i].bytes);
         from += r->all[i].bytes;
     }
 }

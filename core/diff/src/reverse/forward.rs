@@ -516,13 +516,8 @@ impl Reverse<'_, '_> {
             }
             return Ok(());
         }
-        if let (true, Some(r)) = (checkpoint::is_question(self.e.module, self.s.func, i), inst.result) {
-            let values: Vec<ValueId> = args.iter().map(|a| self.forward_value(*a)).collect();
-            let terms = checkpoint::estimate(&self.s, self.plan, i).map(|terms| {
-                let bytes = |l| checkpoint::row_bytes(self.e.module, &self.s, self.plan, l);
-                terms.into_iter().map(|(l, factors)| (bytes(l), factors)).collect()
-            });
-            self.map[r] = Some(checkpoint::answer(&mut self.e, terms, &values));
+        if let (Some(question), Some(r)) = (checkpoint::question(self.e.module, self.s.func, i), inst.result) {
+            self.map[r] = Some(self.answer(question, i, &args));
             return Ok(());
         }
         let callee = resolve(self.e.module, self.s.func, i);
