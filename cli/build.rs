@@ -14,7 +14,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let (config, prefix) = (variable("LLVM_CONFIG"), variable("LLVM_SYS_221_PREFIX"));
     let Some(config) = config.or_else(|| prefix.map(|prefix| format!("{prefix}/bin/llvm-config"))) else { return };
-    // An llvm-config that does not answer is reported by the build of enzyme-llvm.
+    // An llvm-config that does not answer is reported by the build of enzyme-bridge.
     if let Ok(output) = Command::new(config).arg("--libdir").output() {
         println!("cargo:rustc-link-arg-bins=-Wl,-rpath,{}", String::from_utf8_lossy(&output.stdout).trim());
     }

@@ -1,101 +1,18 @@
-//! Compiles the C++ bridge against the headers of LLVM 22, and links libLLVM if the feature `link` asks for it.
-//!
-//! LLVM is found through `LLVM_CONFIG` (a program), else `LLVM_SYS_221_PREFIX` (an installation), else
-//! `llvm-config-22` or `llvm-config` on the path.
-
-use std::path::PathBuf;
-use std::process::Command;
-
-const SOURCES: [&str; 25] = [
-    "plugin",
-    "options",
-    "host",
-    "types",
-    "constants",
-    "inspect",
-    "prepare",
-    "normalise",
-    "vectors",
-    "bits",
-    "assembly",
-    "library",
-    "checkpoint",
-    "schedule",
-    "flow",
-    "inline",
-    "indirect",
-    "callbacks",
-    "facts",
-    "bytes",
-    "declare",
-    "build",
-    "markers",
-    "optimise",
-    "diagnose",
-];
-
-fn env(name: &str) -> Option<String> {
-    println!("cargo:rerun-if-env-changed={name}");
-    std::env::var(name).ok().filter(|v| !v.is_empty())
-}
-
-fn ask(config: &str, args: &[&str]) -> Option<String> {
-    let out = Command::new(config).args(args).output().ok()?;
-    out.status.success().then(|| String::from_utf8_lossy(&out.stdout).trim().to_owned())
-}
-
-fn find_config() -> Result<String, String> {
-    if let Some(config) = env("LLVM_CONFIG") {
-        return Ok(config);
-    }
-    if let Some(prefix) = env("LLVM_SYS_221_PREFIX") {
-        return Ok(format!("{prefix}/bin/llvm-config"));
-    }
-    let is_22 = |c: &&str| ask(c, &["--version"]).is_some_and(|v| v.starts_with("22."));
-    ["llvm-config-22", "llvm-config"].into_iter().find(is_22).map(str::to_owned).ok_or_else(|| {
-        "LLVM 22 was not found. Install its development package (Debian: llvm-22-dev), or set LLVM_CONFIG to its \
-         llvm-config program, or LLVM_SYS_221_PREFIX to its directory."
-            .to_owned()
-    })
-}
-
-fn build() -> Result<(), String> {
-    println!("cargo:rerun-if-changed=bridge");
-    let config = find_config()?;
-    let tell = |args: &[&str]| ask(&config, args).ok_or_else(|| format!("`{config} {}` failed", args.join(" ")));
-    let version = tell(&["--version"])?;
-    if !version.starts_with("22.") {
-        return Err(format!("LLVM 22 is needed, but {config} is version {version}"));
-    }
-    let include = tell(&["--includedir"])?;
-    let mut cc = cc::Build::new();
-    cc.cpp(true).warnings(false).flag("-isystem").flag(&include).flag("-std=c++17");
-    for flag in ["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"] {
-        cc.flag(flag);
-    }
-    for define in ["_GNU_SOURCE", "__STDC_CONSTANT_MACROS", "__STDC_FORMAT_MACROS", "__STDC_LIMIT_MACROS"] {
-        cc.define(define, None);
-    }
-    // The bridge is small and its compile time is dominated by headers: one level serves every profile.
-    cc.opt_level(1).debug(false);
-    for source in SOURCES {
-        cc.file(PathBuf::from("bridge").join(format!("{source}.cpp")));
-    }
-    cc.try_compile("enzyme_bridge").map_err(|e| e.to_string())?;
-    if env("CARGO_FEATURE_LINK").is_some() {
-        let dir = tell(&["--libdir"])?;
-        println!("cargo:rustc-link-search=native={dir}");
-        println!("cargo:rustc-link-arg=-Wl,-rpath,{dir}");
-        for lib in tell(&["--link-shared", "--libs"])?.split_whitespace() {
-            println!("cargo:rustc-link-lib=dylib={}", lib.trim_start_matches("-l"));
-        }
-    }
-    Ok(())
-}
+//! Links libLLVM if the feature `link` asks for it; the build of the bridge has found it.
 
 fn main() {
-    if let Err(message) = build() {
-        eprintln!("{message}");
-        std::process::exit(1);
+    println!("cargo:rerun-if-changed=build.rs");
+    if std::env::var_os("CARGO_FEATURE_LINK").is_none() {
+        return;
+    }
+    let (Ok(dir), Ok(libs)) = (std::env::var("DEP_ENZYME_BRIDGE_LIBDIR"), std::env::var("DEP_ENZYME_BRIDGE_LIBS"))
+    else {
+        println!("cargo:warning=the build of enzyme-bridge did not say where libLLVM is");
+        return;
+    };
+    println!("cargo:rustc-link-search=native={dir}");
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{dir}");
+    for lib in libs.split_whitespace() {
+        println!("cargo:rustc-link-lib=dylib={}", lib.trim_start_matches("-l"));
     }
 }

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
-use enzyme_analysis::{Conflict, Units};
+use enzyme_analysis::{Conflict, Timing, Units};
 use enzyme_diff::{Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
@@ -75,10 +75,13 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     // As compilers' other dumps, these go to standard error.
     eprint!("{}", engine.log.text);
     if changed {
-        session.optimise(&exported, level);
+        engine.timing.of("optimise", || session.optimise(&exported, level));
     }
     session.drop_checkpoint_marks();
     session.finish(&parts);
+    if options.print_perf {
+        eprint!("enzyme: time in the derivatives of this module\n{}", engine.timing);
+    }
     true
 }
 
@@ -96,7 +99,12 @@ fn external_writes(name: &str) -> ExternalWrites {
 }
 
 /// Imports `f` and all functions with bodies that it calls, prepared.
-fn import(session: &mut Session, prepare: &PrepareOptions, f: FuncId) -> Result<Vec<FuncId>, Vec<Report>> {
+fn import(
+    session: &mut Session,
+    prepare: &PrepareOptions,
+    f: FuncId,
+    timing: &mut Timing,
+) -> Result<Vec<FuncId>, Vec<Report>> {
     let mut done = Vec::new();
     let mut work = vec![f];
     while let Some(g) = work.pop() {
@@ -104,8 +112,8 @@ fn import(session: &mut Session, prepare: &PrepareOptions, f: FuncId) -> Result<
             continue;
         }
         done.push(g);
-        session
-            .define_body(g, prepare)
+        timing
+            .of("prepare and import", || session.define_body(g, prepare))
             .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0203)).collect::<Vec<_>>())?;
         let func = &session.ir.funcs[g];
         let mut called: Vec<FuncId> = Vec::new();
@@ -320,7 +328,7 @@ fn differentiate(
         let name = session.ir.funcs[func].name.clone();
         return Err(Report::new(codes::E0104, format!("'{name}' has no body here")).into());
     }
-    let reached = import(session, prepare, func)?;
+    let reached = import(session, prepare, func, &mut engine.timing)?;
     let notes = std::mem::take(&mut session.notes);
     if options.print_plan {
         engine.log.text.push_str(&notes);
@@ -357,9 +365,8 @@ fn differentiate(
     let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());
     functions.extend(helpers.map(|h| h.0).filter(|h| session.print_llvm(*h).is_none()));
     functions.push(wrapper);
-    session
-        .export(&functions)
-        .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>())?;
+    let exported = engine.timing.of("export", || session.export(&functions));
+    exported.map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>())?;
     session.replace_marker(call, wrapper).map_err(|p| from_problem(&p, codes::E0901))?;
     Ok((Outcome::Replaced, functions))
 }

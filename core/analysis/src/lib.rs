@@ -14,6 +14,7 @@ mod lanes;
 pub mod memory;
 pub mod print;
 pub mod program;
+pub mod timing;
 pub mod useful;
 pub mod uses;
 
@@ -22,4 +23,5 @@ pub use callee::{Callee, resolve};
 pub use carry::Carry;
 pub use memory::{ClassId, FuncMemory, Object};
 pub use program::{Program, Unit, Units};
+pub use timing::Timing;
 pub use uses::Uses;

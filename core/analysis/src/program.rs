@@ -13,6 +13,7 @@ use crate::bits;
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
+use crate::timing::Timing;
 use crate::uses::Uses;
 
 /// What is known of one function.
@@ -48,6 +49,16 @@ pub struct Units {
 impl Units {
     /// Analyses all functions with a body that `roots` call, directly or not.
     pub fn analyze(module: &Module, facts: &BTreeMap<FuncId, Facts>, roots: &[FuncId]) -> Units {
+        Units::analyze_timed(module, facts, roots, &mut Timing::default())
+    }
+
+    /// As [`Units::analyze`], and keeps the time.
+    pub fn analyze_timed(
+        module: &Module,
+        facts: &BTreeMap<FuncId, Facts>,
+        roots: &[FuncId],
+        timing: &mut Timing,
+    ) -> Units {
         let mut graph: DiGraphMap<u32, ()> = DiGraphMap::new();
         let mut seen: BTreeSet<FuncId> = BTreeSet::new();
         let mut work: Vec<FuncId> = roots.to_vec();
@@ -66,19 +77,23 @@ impl Units {
         for group in petgraph::algo::tarjan_scc(&graph) {
             let mut group: Vec<FuncId> = group.into_iter().map(FuncId::from_u32).collect();
             group.sort_unstable();
-            let solved = memory::analyze_group(module, facts, &group, &memories);
+            let solved = timing.of("analysis: memory", || memory::analyze_group(module, facts, &group, &memories));
             memories.extend(solved);
             order.extend(group);
         }
-        pass_down(&order, &mut memories);
+        timing.of("analysis: memory, from callers", || pass_down(&order, &mut memories));
         let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
         for f in order {
             let Some(memory) = memories.remove(&f) else { continue };
             let func = &module.funcs[f];
             let facts = facts.get(&f).cloned().unwrap_or_default();
             let uses = Uses::new(func);
-            let mut carry = carry::analyze(module, func, &facts, &memory, &uses, &units);
-            let returns_bits = bits::follow(module, func, &facts, &memory, &uses, &units, &mut carry);
+            let mut carry = timing.of("analysis: which values carry floats", || {
+                carry::analyze(module, func, &facts, &memory, &uses, &units)
+            });
+            let returns_bits = timing.of("analysis: bits of floats", || {
+                bits::follow(module, func, &facts, &memory, &uses, &units, &mut carry)
+            });
             let outer_classes = outer_classes(&memory);
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use enzyme_analysis::{Activities, Conflict, Context, Program, State, Units};
+use enzyme_analysis::{Activities, Conflict, Context, Program, State, Timing, Units};
 use enzyme_ir::{Facts, Func, FuncId, Linkage, Module, Type};
 
 use crate::keys::Subject;
@@ -65,6 +65,8 @@ pub struct Engine {
     pub globals: ShadowGlobals,
     /// What was decided, as text.
     pub log: Log,
+    /// Where the time went.
+    pub timing: Timing,
 }
 
 /// Results of the analyses and plans as text, where they are asked for.
@@ -184,10 +186,11 @@ impl Engine {
             reached.extend(more.into_iter().filter(|g| !reached.contains(g)).collect::<Vec<_>>());
             n += 1;
         }
-        let units = Units::analyze(module, facts, &[request.func]);
+        let units = Units::analyze_timed(module, facts, &[request.func], &mut self.timing);
         let context = context_of(module, &units, request).map_err(|r| vec![r])?;
         let mut activities = Activities::default();
-        activities.solve(&Program { module, units: &units }, request.func, context.clone());
+        let program = Program { module, units: &units };
+        self.timing.of("analysis: activity", || activities.solve(&program, request.func, context.clone()));
         self.report(module, &units, &activities);
         let refused = conflicts(&activities, request.func, &context);
         if !refused.is_empty() {
@@ -264,7 +267,7 @@ impl Engine {
             // Control flow is only copied; nothing is asked of it.
             Shape::unchecked(&func)
         } else {
-            Shape::new(module, &func, &unit.facts)?
+            self.timing.of("plan: control flow", || Shape::new(module, &func, &unit.facts))?
         };
         let s = Subject { func: &func, unit, activity, shape: &shape, key };
         let mut library = Library { units, activities, made, queue };
@@ -276,15 +279,21 @@ impl Engine {
         let written = if let Some(Ok(plan)) = &checkpointed {
             crate::checkpoint::synthesise(module, id, s, plan, &sig, &mut library)?
         } else if key.mode == Mode::Forward {
-            crate::tangent::synthesise(module, id, s, sig, &mut library, &mut self.globals, options)?
+            let globals = &mut self.globals;
+            let write = || crate::tangent::synthesise(module, id, s, sig, &mut library, globals, options);
+            self.timing.of("synthesis", write)?
         } else {
-            let plan = Plan::new(module, &s)?;
+            let plan = self.timing.of("plan: cache or recompute", || Plan::new(module, &s))?;
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
                 self.log.text.push_str(&crate::checkpoint::describe(module, &s, &plan));
             }
-            crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, &mut self.globals, options)?
+            let globals = &mut self.globals;
+            let write = || crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, globals, options);
+            self.timing.of("synthesis", write)?
         };
+        let mut written = written;
+        self.timing.of("slots to values", || enzyme_ir::promote::promote(&mut module.ctx, &mut written));
         module.funcs[id] = written;
         self.written.push(id);
         Ok(())

@@ -20,6 +20,7 @@ pub mod interp;
 pub mod layout;
 pub mod module;
 pub mod op;
+pub mod promote;
 pub mod text;
 pub mod types;
 pub mod verify;

@@ -7,6 +7,8 @@
 
 #![allow(missing_docs, reason = "documented in bridge/bridge.h")]
 
+// Only linked.
+use enzyme_bridge as _;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 

@@ -14,7 +14,7 @@ use crate::ci::PURE;
 use crate::project::Project;
 
 /// Packages that are, or lead to, LLVM or a C++ compiler.
-const LLVM: [&str; 6] = ["enzyme-llvm", "llvm-sys", "inkwell", "mlir-sys", "melior", "cc"];
+const LLVM: [&str; 7] = ["enzyme-llvm", "enzyme-bridge", "llvm-sys", "inkwell", "mlir-sys", "melior", "cc"];
 
 /// An edge between two crates of the project.
 type Edge = (String, String);
