@@ -422,7 +422,8 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
                 Some(terms) if terms.is_empty() => "nothing".to_owned(),
                 Some(terms) => {
                     let term = |(l, factors): &(LoopId, Vec<usize>)| {
-                        let count = |n: &usize| number(args[*n]).map_or("n".to_owned(), |c| c.wrapping_add(1).to_string());
+                        let count =
+                            |n: &usize| number(args[*n]).map_or("n".to_owned(), |c| c.wrapping_add(1).to_string());
                         let counts: Vec<String> = factors.iter().map(count).collect();
                         format!("{} bytes x {}", row_bytes(module, s, plan, *l), counts.join(" x "))
                     };

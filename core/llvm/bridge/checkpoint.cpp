@@ -204,7 +204,12 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   control.push_back(share);
   control.push_back(build.getInt64(annotated ? states : 0));
   control.push_back(trips ? build.CreateAdd(trips, build.getInt64(1)) : build.getInt64(-1));
-  stable_sort(regions_, [](const enz::Region &a, const enz::Region &b) { return a.written > b.written; });
+  SmallVector<enz::Region, 8> sorted;
+  for (const bool of_written : {true, false})
+    for (const enz::Region &region : regions_)
+      if (region.written == of_written)
+        sorted.push_back(region);
+  regions_ = std::move(sorted);
   const size_t written = slots.size() + count_if(regions_, [](const enz::Region &region) { return region.written; });
   for (AllocaInst *slot : slots)
     control.append({slot, build.getInt64(layout_.getTypeAllocSize(slot->getAllocatedType()))});

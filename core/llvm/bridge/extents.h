@@ -76,10 +76,17 @@ public:
         if (load && load->isSimple() && (load->getType()->isPointerTy() || load->getType()->isIntegerTy()))
           loads.push_back(load);
       }
-    bool any = false;
+    SmallVector<Early, 8> done;
+    for (LoadInst *&load : loads)
+      if (hoist(*load, writes, done))
+        load = nullptr;
+    if (done.empty())
+      return false;
     for (LoadInst *load : loads)
-      any |= hoist(*load, writes);
-    return any;
+      if (load)
+        replaceByEarly(*load, writes, done);
+    joinPhis();
+    return true;
   }
 
   // Why the loop cannot be checkpointed; empty if it can.
@@ -127,19 +134,29 @@ protected:
     return build.Insert(copy);
   }
 
-  bool hoist(LoadInst &load, ArrayRef<Instruction *> writes) {
+  // A load that was brought before the loop, valid where the conditions hold.
+  struct Early {
+    const SCEV *address;
     Guards guards;
-    if (!isAddressKnown(load.getPointerOperand()) || load.getPointerAddressSpace() != 0 ||
-        writes.size() > kWriteLimit || !conditions(load.getParent(), /*moves=*/false, guards))
-      return false;
+    LoadInst *load;
+  };
+
+  bool isOverwritten(LoadInst &load, ArrayRef<Instruction *> writes) {
     MemoryLocation where = MemoryLocation::get(&load);
     where.AATags.Scope = nullptr;
     where.AATags.NoAlias = nullptr;
     BatchAAResults batch(aliases_);
     batch.enableCrossIterationMode();
-    for (Instruction *write : writes)
-      if (isModSet(batch.getModRefInfo(write, where)))
-        return false;
+    return writes.size() > kWriteLimit ||
+           any_of(writes, [&](Instruction *write) { return isModSet(batch.getModRefInfo(write, where)); });
+  }
+
+  bool hoist(LoadInst &load, ArrayRef<Instruction *> writes, SmallVectorImpl<Early> &done) {
+    Guards guards;
+    if (!isAddressKnown(load.getPointerOperand()) || load.getPointerAddressSpace() != 0 ||
+        !conditions(load.getParent(), /*moves=*/false, guards) || isOverwritten(load, writes))
+      return false;
+    const SCEV *place = evolution_.getSCEV(load.getPointerOperand());
     IRBuilder<> build(loop_.getLoopPreheader()->getTerminator());
     Value *address = addressBefore(build, load.getPointerOperand());
     if (!guards.empty()) {
@@ -153,7 +170,48 @@ protected:
     early->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
     load.replaceAllUsesWith(early);
     load.eraseFromParent();
+    done.push_back({place, guards, early});
     return true;
+  }
+
+  void replaceByEarly(LoadInst &load, ArrayRef<Instruction *> writes, ArrayRef<Early> done) {
+    const SCEV *place = evolution_.getSCEV(load.getPointerOperand());
+    for (const Early &early : done) {
+      if (early.address != place || early.load->getType() != load.getType())
+        continue;
+      Guards guards;
+      conditions(load.getParent(), /*moves=*/false, guards);
+      if (!isPart(early.guards, guards) || isOverwritten(load, writes))
+        continue;
+      load.replaceAllUsesWith(early.load);
+      load.eraseFromParent();
+      return;
+    }
+  }
+
+  // Phis that can only be one value from before the loop are that value.
+  void joinPhis() {
+    for (BasicBlock *block : loop_.blocks())
+      for (PHINode &phi : make_early_inc_range(block->phis())) {
+        SmallSetVector<PHINode *, 8> web;
+        web.insert(&phi);
+        Value *only = nullptr;
+        bool one = true;
+        for (size_t n = 0; n < web.size() && one; ++n)
+          for (Value *value : web[n]->incoming_values()) {
+            auto *next = dyn_cast<PHINode>(value);
+            if (next && loop_.contains(next))
+              web.insert(next);
+            else if (!only)
+              only = value;
+            else
+              one &= only == value;
+          }
+        if (!one || !only || !loop_.isLoopInvariant(only))
+          continue;
+        phi.replaceAllUsesWith(only);
+        phi.eraseFromParent();
+      }
   }
 
   void checkShape() {

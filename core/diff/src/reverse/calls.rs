@@ -139,12 +139,11 @@ fn kept_by(module: &Module, s: &Subject<'_>, i: InstId, context: &enzyme_analysi
         }
         let positions: Vec<usize> =
             (0..args.len()).filter(|n| s.unit.memory.class_of[args[*n]] == Some(*ours)).collect();
-        let stable = !positions.is_empty()
-            && positions.iter().all(|n| s.unit.facts.stable_args.contains(&(i, *n as u32)));
+        let stable =
+            !positions.is_empty() && positions.iter().all(|n| s.unit.facts.stable_args.contains(&(i, *n as u32)));
         let inner = s.unit.memory.classes.values().any(|c| c.targets().any(|t| t == *ours));
         let global = s.unit.memory.classes[*ours].objects.iter().any(|o| matches!(o, Object::Global(_)));
-        let outlives =
-            !s.is_split() || !s.unit.outer_classes.contains(ours) || s.key.kept.contains(ours);
+        let outlives = !s.is_split() || !s.unit.outer_classes.contains(ours) || s.key.kept.contains(ours);
         if stable && !inner && !global && outlives {
             out.insert(*theirs);
         }
@@ -154,6 +153,5 @@ fn kept_by(module: &Module, s: &Subject<'_>, i: InstId, context: &enzyme_analysi
 
 fn is_constant_class(module: &Module, s: &Subject<'_>, class: ClassId) -> bool {
     let objects = &s.unit.memory.classes[class].objects;
-    !objects.is_empty()
-        && objects.iter().all(|o| matches!(o, Object::Global(g) if module.globals[*g].constant))
+    !objects.is_empty() && objects.iter().all(|o| matches!(o, Object::Global(g) if module.globals[*g].constant))
 }
