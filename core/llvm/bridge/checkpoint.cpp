@@ -25,6 +25,9 @@ using namespace llvm;
 
 namespace {
 
+// How often loads are looked for that can come before a loop.
+constexpr int kHoistRounds = 6;
+
 std::string placeOf(const Loop &loop) {
   std::string out;
   raw_string_ostream stream(out);
@@ -364,7 +367,11 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
   };
   bool hoisted = false;
   for (const auto &[header, states] : work)
-    if (Loop *loop = find(header); loop && Candidate(host, function, *loop, options).hoistLoads()) {
+    // What one round brings out makes more known to the next.
+    for (int round = 0; round < kHoistRounds; ++round) {
+      Loop *loop = find(header);
+      if (!loop || !Candidate(host, function, *loop, options).hoistLoads())
+        break;
       host.functions->invalidate(function, PreservedAnalyses::none());
       hoisted = true;
     }

@@ -20,7 +20,6 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/BuildLibCalls.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 namespace enz {
@@ -92,12 +91,6 @@ public:
   // Why the loop cannot be checkpointed; empty if it can.
   std::string examine() {
     checkShape();
-    // What allocates says so.
-    for (BasicBlock &block : function_)
-      for (Instruction &inst : block)
-        if (auto *call = dyn_cast<CallBase>(&inst))
-          if (Function *callee = call->getCalledFunction(); callee && callee->isDeclaration())
-            inferNonMandatoryLibFuncAttrs(*callee, library_);
     for (BasicBlock *block : loop_.blocks())
       for (Instruction &inst : *block) {
         if (!why_.empty())
@@ -191,7 +184,11 @@ protected:
 
   // Phis that can only be one value from before the loop are that value.
   void joinPhis() {
-    for (BasicBlock *block : loop_.blocks())
+    SmallVector<BasicBlock *, 16> blocks(loop_.blocks());
+    SmallVector<BasicBlock *, 4> exits;
+    loop_.getUniqueExitBlocks(exits);
+    blocks.append(exits.begin(), exits.end());
+    for (BasicBlock *block : blocks)
       for (PHINode &phi : make_early_inc_range(block->phis())) {
         SmallSetVector<PHINode *, 8> web;
         web.insert(&phi);
@@ -274,7 +271,7 @@ protected:
         refuse("it allocates memory that may outlive a step");
       return;
     }
-    if (const Value *freed = getFreedOperand(&call, &library_)) {
+    if (const Value *freed = freedBy(call)) {
       if (!isOfStep(const_cast<Value *>(freed)))
         refuse("it frees memory from before it");
       return;
@@ -293,14 +290,31 @@ protected:
     complete_ = false;
   }
 
-  bool isAllocation(const Value *value) const { return isAllocationFn(value, &library_); }
+  // Whether a call allocates. Declarations that no pass has looked at do not say so: they are known by name.
+  bool isAllocation(const Value *value) const {
+    const auto *call = dyn_cast<CallBase>(value);
+    return isAllocationFn(value, &library_) || (call && isLibrary(*call, {LibFunc_malloc, LibFunc_calloc}));
+  }
+
+  bool isLibrary(const CallBase &call, std::initializer_list<LibFunc> among) const {
+    const Function *callee = call.getCalledFunction();
+    LibFunc which = NotLibFunc;
+    return callee && library_.getLibFunc(*callee, which) && is_contained(among, which);
+  }
+
+  // What a call frees.
+  const Value *freedBy(const CallBase &call) const {
+    if (const Value *freed = getFreedOperand(&call, &library_))
+      return freed;
+    return isLibrary(call, {LibFunc_free}) ? call.getArgOperand(0) : nullptr;
+  }
 
   // Whether all paths from an allocation to the end of the step free it.
   bool isFreedInStep(const CallBase &call) const {
     for (BasicBlock *block : loop_.blocks())
       for (Instruction &inst : *block) {
         auto *other = dyn_cast<CallBase>(&inst);
-        const Value *freed = other ? getFreedOperand(other, &library_) : nullptr;
+        const Value *freed = other ? freedBy(*other) : nullptr;
         if (freed && getUnderlyingObject(freed, 0) == &call &&
             loops_.getLoopFor(block) == loops_.getLoopFor(call.getParent()) &&
             (block == call.getParent() || after_.dominates(block, call.getParent())))
@@ -363,12 +377,18 @@ protected:
              layout_.getTypeAllocSize(global->getValueType()) > 0;
     const auto *call = dyn_cast<CallBase>(object);
     return call && !loop_.contains(call) && dominators_.dominates(call, loop_.getLoopPreheader()->getTerminator()) &&
-           isAllocation(call) && sizeArguments(*call);
+           isAllocation(call) && sizeArguments(*call).has_value();
   }
 
-  static bool sizeArguments(const CallBase &call) {
-    const Attribute attribute = call.getFnAttr(Attribute::AllocSize);
-    return attribute.isValid();
+  // Which arguments multiplied are the size of an allocation.
+  std::optional<std::pair<unsigned, std::optional<unsigned>>> sizeArguments(const CallBase &call) const {
+    if (const Attribute attribute = call.getFnAttr(Attribute::AllocSize); attribute.isValid())
+      return attribute.getAllocSizeArgs();
+    if (isLibrary(call, {LibFunc_malloc}))
+      return std::pair(0u, std::optional<unsigned>());
+    if (isLibrary(call, {LibFunc_calloc}))
+      return std::pair(0u, std::optional(1u));
+    return std::nullopt;
   }
 
   // The values that the SCEV `what` of an integer takes in all iterations.
@@ -568,7 +588,7 @@ protected:
     if (auto *global = dyn_cast<GlobalVariable>(object))
       return build.getInt64(layout_.getTypeAllocSize(global->getValueType()));
     auto *call = cast<CallBase>(object);
-    const auto [size, count] = call->getFnAttr(Attribute::AllocSize).getAllocSizeArgs();
+    const auto [size, count] = *sizeArguments(*call);
     Value *bytes = build.CreateZExtOrTrunc(call->getArgOperand(size), build.getInt64Ty());
     if (count)
       bytes = build.CreateMul(bytes, build.CreateZExtOrTrunc(call->getArgOperand(*count), build.getInt64Ty()));
