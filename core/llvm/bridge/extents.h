@@ -69,7 +69,7 @@ public:
     SmallVector<LoadInst *, 16> loads;
     for (BasicBlock *block : loop_.blocks())
       for (Instruction &inst : *block) {
-        if (inst.mayWriteToMemory() && !isa<AssumeInst, NoAliasScopeDeclInst>(inst))
+        if (inst.mayWriteToMemory() && !isa<AssumeInst, NoAliasScopeDeclInst>(inst) && !writesNothing(inst))
           writes.push_back(&inst);
         auto *load = dyn_cast<LoadInst>(&inst);
         if (load && load->isSimple() && (load->getType()->isPointerTy() || load->getType()->isIntegerTy()))
@@ -125,6 +125,20 @@ protected:
     for (Use &use : copy->operands())
       use.set(addressBefore(build, use.get()));
     return build.Insert(copy);
+  }
+
+  // Whether a call writes no memory but errno, or only memory that it allocates.
+  bool writesNothing(const Instruction &inst) const {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    return callee && callee->isDeclaration() && (isAllocation(call) || isMath(*callee)) &&
+           none_of(call->args(), [](const Use &arg) { return arg->getType()->isPtrOrPtrVectorTy(); });
+  }
+
+  // Whether the engine's tables have derivatives for an external function: it then accesses what its arguments point
+  // to.
+  bool isMath(const Function &callee) const {
+    return options_.harmless && options_.harmless(options_.context, enz::text(callee.getName())) == 1;
   }
 
   // A load that was brought before the loop, valid where the conditions hold.
@@ -277,8 +291,7 @@ protected:
       return;
     }
     const StringRef name = callee->getName();
-    const bool pure = options_.harmless && options_.harmless(options_.context, enz::text(name)) == 1;
-    if (callee->isDeclaration() && pure) {
+    if (callee->isDeclaration() && isMath(*callee)) {
       // Errno aside, it accesses what its arguments point to.
       for (Value *arg : call.args())
         if (arg->getType()->isPointerTy())
