@@ -17,7 +17,7 @@ test: setup-test ## every check there is, as .ci/run does
 test-pure: ## build and test the crates that need no LLVM, on a machine that may have none
 	@$(XTASK) pure
 
-bench: setup ## build, then time the corpus: value, gradient, compiler (BENCH='--level o2 gmm' for arguments)
+bench: setup ## build, then measure gradients against handwritten adjoints (BENCH='--quick gmm' for arguments)
 	@$(XTASK) bench -- $(BENCH)
 
 fuzz: setup ## build, then hunt with random programs and broken IR until done or interrupted (FUZZ='--programs 10000 --seed 2')

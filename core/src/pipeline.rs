@@ -346,7 +346,8 @@ fn differentiate(
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let request = Request { func, mode, params };
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
-    let synthesis = enzyme_diff::Options { fast, strong_zero: options.strong_zero };
+    let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
+    let synthesis = enzyme_diff::Options { fast, strong_zero: options.strong_zero, cache_price };
     let derivative = match engine.differentiate(&mut session.ir, &facts, &request, synthesis) {
         Ok(d) => d,
         Err(refused) => {
@@ -363,7 +364,7 @@ fn differentiate(
     let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number)?;
     let mut functions: Vec<FuncId> = engine.written[already..].to_vec();
     let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());
-    functions.extend(helpers.map(|h| h.0).filter(|h| session.print_llvm(*h).is_none()));
+    functions.extend(helpers.map(|h| h.0).filter(|h| !session.has_llvm(*h)));
     functions.push(wrapper);
     let exported = engine.timing.of("export", || session.export(&functions));
     exported.map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0901)).collect::<Vec<_>>())?;

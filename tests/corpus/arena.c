@@ -1,3 +1,4 @@
+// corpus: valgrind
 // An arena allocator: vectors and list nodes are carved out of blocks of raw bytes, which are chained, grown on
 // demand and freed all at once; between sentences of work the arena is reset and its bytes are used again, for other
 // types.

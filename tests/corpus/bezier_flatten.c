@@ -1,3 +1,4 @@
+// corpus: valgrind
 // Adaptive flattening of cubic Bezier curves by recursive subdivision (de Casteljau): arrays of points are passed
 // down by pointer and halves are made on the stack; the polygon's points go to a growing buffer whose area and length
 // are the loss.

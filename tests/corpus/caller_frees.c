@@ -1,3 +1,4 @@
+// corpus: valgrind
 // An object whose memory is allocated in the differentiated code and stays with the caller: a factorisation is made,
 // kept in the caller's struct together with its statistics, and freed by the caller afterwards; the shadow's memory
 // likewise. Loss = log-determinant + x^T A^{-1} x with A = B B^T + diag, through the object.

@@ -18,7 +18,7 @@ static void cholesky(double *a, int n)
     }
 }
 
-enum { LARGEST = 64 };
+enum { LARGEST = 256 };
 
 static double likelihood(double *a, const double *b, int n)
 {

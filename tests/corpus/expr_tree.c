@@ -1,3 +1,4 @@
+// corpus: valgrind
 // An expression parsed from a string into a binary tree of heap nodes, evaluated recursively for given variables:
 //
 //   expression = term { (+|-) term },  term = power { (*|/) power },  power = atom [ ^ integer ],

@@ -1,3 +1,4 @@
+// corpus: valgrind
 // A pool whose free slots are chained through the slots themselves: a union of payload (doubles) and the index of the
 // next free slot. Photons are emitted, scattered, absorbed and re-emitted in slots that have been used before.
 #include "corpus.h"

@@ -1,3 +1,4 @@
+// corpus: valgrind
 // Jagged rows that grow one by one: each row is an array of its own with length and capacity, enlarged by realloc, a
 // table of rows enlarged as well. Samples are binned by an inactive key; loss = sum over bins of variance and
 // skewness.

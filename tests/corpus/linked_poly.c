@@ -1,3 +1,4 @@
+// corpus: valgrind
 // Polynomials as linked lists of terms, in descending order of exponents: product, sum and derivative make new lists,
 // terms of equal exponent are merged, and lists are freed when they are no longer needed.
 //

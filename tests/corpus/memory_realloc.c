@@ -1,3 +1,4 @@
+// corpus: valgrind
 // Buffers that grow while they are filled: a list of numbers and an array of pointers to buffers, by realloc and
 // reallocarray in a loop; and one that shrinks.
 #define _GNU_SOURCE

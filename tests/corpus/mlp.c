@@ -7,7 +7,7 @@
 // Source: Bishop, "Pattern Recognition and Machine Learning", chapter 5.
 #include "corpus.h"
 
-enum { WIDEST = 64 };
+enum { WIDEST = 128 };
 
 static void dense(const double *weights, const double *biases, const double *input, double *output, int inputs,
                   int outputs, int last)

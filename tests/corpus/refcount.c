@@ -1,3 +1,4 @@
+// corpus: valgrind
 // Vectors with a reference count in a header in front of the data, as scripting languages keep them: shared without
 // copying, copied before writing when shared, freed with the last reference. A small recurrence is computed with such
 // vectors.

@@ -1,3 +1,4 @@
+// corpus: valgrind
 // An unbalanced binary search tree of active keys with payloads: insertion through a pointer to pointer, sums of
 // subtrees updated on the way back, deletion of a few nodes, in-order traversal with an explicit stack. Loss =
 // weighted quantiles.

@@ -1,3 +1,4 @@
+// corpus: valgrind
 // One work space for everything, as Fortran programmers hand it round: the same allocated bytes hold distances
 // (doubles), then an ordering (ints), then float weights, then doubles again. Kernel regression with the nearest
 // neighbours. In C a store gives allocated memory its type, so this is legal.

@@ -1,3 +1,4 @@
+// corpus: valgrind
 // A sparse matrix builder: triplets (row, column, value) in an array that grows by realloc, sorted by a shell sort of
 // whole structs, duplicates merged in place, then compressed; graph Laplacian diffusion with the result. Active: edge
 // weights.

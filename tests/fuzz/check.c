@@ -105,6 +105,11 @@ void *__wrap_realloc(void *memory, size_t size)
     __wrap_free(memory);
     return moved;
 }
+
+size_t __wrap_malloc_usable_size(void *memory)
+{
+    return memory ? ((struct header *)memory - 1)->size : 0;
+}
 #endif
 
 // ------------------------------------------------------------------------------------------------------------ numbers

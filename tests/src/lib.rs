@@ -1,14 +1,17 @@
 //! Whole programs through clang: what the corpus runner, the tests of refusals, the benchmark and the demonstration share.
 //!
 //! [`toolchain`] knows where clang, the plugin and the command `enzyme` are, [`process`] runs programs within a time limit, and
-//! [`corpus`] knows the programs of `tests/corpus/` and what they print. Nothing here depends on a crate of the project: the
-//! plugin is met as users meet it, as a file that clang loads.
+//! [`corpus`] knows the programs of `tests/corpus/` and what they print, [`kernels`] those of `tests/bench/`; [`results`] is what
+//! was measured of the latter. Nothing here depends on a crate of the project: the plugin is met as users meet it, as a file
+//! that clang loads.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod corpus;
 pub mod fuzz;
+pub mod kernels;
 pub mod process;
+pub mod results;
 pub mod table;
 pub mod toolchain;
 

@@ -1,12 +1,16 @@
 //! Runs a program to its end within a time limit and keeps what it printed.
 //!
-//! Output goes through files, not pipes: a program that prints much cannot block while its end is awaited.
+//! Output goes through files, not pipes: a program that prints much cannot block while its end is awaited. Each program leads a
+//! process group of its own, and all of it is ended when time is up: clang's driver leaves its work to a child. Not handled: what
+//! a program starts in yet another group outlives it.
 
 use std::ffi::OsStr;
 use std::io::{Read, Seek};
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use wait_timeout::ChildExt;
 
 use crate::{Error, Result};
@@ -80,13 +84,12 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Finished> {
     let line = command_line(command);
     let (stdout, stderr) = (capture()?, capture()?);
     let duplicate = |file: &std::fs::File| file.try_clone().map_err(Error::io("duplicating a file"));
-    command.stdin(Stdio::null()).stdout(duplicate(&stdout)?).stderr(duplicate(&stderr)?);
+    command.stdin(Stdio::null()).stdout(duplicate(&stdout)?).stderr(duplicate(&stderr)?).process_group(0);
     let start = Instant::now();
     let mut child = command.spawn().map_err(Error::io(format!("starting {line}")))?;
     let ended = child.wait_timeout(limit).map_err(Error::io(format!("waiting for {line}")))?;
     if ended.is_none() {
-        // It may have ended this moment; then there is nothing to kill.
-        let _ = child.kill();
+        end_group(&child);
         child.wait().map_err(Error::io(format!("waiting for {line}")))?;
     }
     Ok(Finished {
@@ -97,6 +100,12 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Finished> {
         stderr: contents(stderr)?,
         elapsed: start.elapsed(),
     })
+}
+
+/// Ends a child that leads its group, and the group; it must not have been waited for, else its number may be another's.
+fn end_group(child: &Child) {
+    // It may have ended this moment; then there is nothing to kill.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
 fn capture() -> Result<std::fs::File> {
@@ -138,6 +147,24 @@ mod tests {
     fn a_program_that_runs_on_is_ended() {
         let finished = run(Command::new("sleep").arg("60"), Duration::from_millis(50)).unwrap();
         assert!(finished.timed_out && finished.status.is_none());
+    }
+
+    #[test]
+    fn what_it_started_is_ended_with_it() {
+        let limit = Duration::from_millis(500);
+        let finished = run(Command::new("sh").args(["-c", "sleep 600 & echo $!; wait"]), limit).unwrap();
+        assert!(finished.timed_out);
+        let started = finished.stdout.trim().parse().ok().and_then(Pid::from_raw).unwrap();
+        // Killed is not yet gone: whoever inherits it reads its status later, and until then it is a zombie.
+        let gone = || {
+            let status = std::fs::read_to_string(format!("/proc/{started}/stat")).unwrap_or_default();
+            status.is_empty() || status.contains(") Z ") || status.contains(") X ")
+        };
+        let start = Instant::now();
+        while !gone() && start.elapsed() < LONG {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(gone(), "the sleeping child lives on");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! - `gmm::O0` to `gmm::O3` and `gmm::Og` (with `-g`): compiled by clang with the plugin at that level and run; the program checks
 //!   its own gradients;
 //! - `gmm::leaks`: the same at -O1 under AddressSanitizer, which sees what a derivative forgets to free;
+//! - `free_list::valgrind`: the small size at -O2 under valgrind, for the programs that allocate and free in the derived code;
 //! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. C only: the
 //!   interpreter has no C++ library. The tolerance of 1e-9 covers the last places of two implementations of the math functions,
 //!   carried through the program;
@@ -24,6 +25,10 @@ const NATIVE: &str = "// corpus: native";
 
 /// The line of a program that is refused where the sanitizer keeps clang from its usual simplifications.
 const UNSANITIZED: &str = "// corpus: no sanitizer";
+/// The line of a program that valgrind runs, too.
+const VALGRIND: &str = "// corpus: valgrind";
+/// Valgrind is some fifty times slower than native code.
+const VALGRIND_LIMIT: Duration = Duration::from_secs(120);
 /// The interpreter is some hundred times slower than native code; the small sizes are made for it.
 const INTERPRETER_LIMIT: Duration = Duration::from_secs(300);
 /// Relative; see above.
@@ -52,6 +57,9 @@ fn trials() -> Result<Vec<Trial>> {
                 native(program, Level::O1, &["-fsanitize=address", "-g"])
             }));
         }
+        if says(&program, VALGRIND)? {
+            trials.push(trial(format!("{}::valgrind", program.name), &program, under_valgrind));
+        }
         if !program.is_cpp() && !says(&program, NATIVE)? {
             trials.push(trial(format!("{}::interpreter", program.name), &program, interpreted));
         }
@@ -78,6 +86,17 @@ fn native(program: &Program, level: Level, flags: &[&str]) -> Result<()> {
     let folder = toolchain::scratch()?;
     let executable = program.compile(&folder.path().join("program"), level)?.flags(flags.to_vec()).build()?;
     program.check(corpus::run(&executable, &[])?)?;
+    Ok(())
+}
+
+/// No byte lost for certain, none freed twice, none read before it was written.
+fn under_valgrind(program: &Program) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let executable =
+        program.compile(&folder.path().join("program"), Level::O2)?.flags(["-DCORPUS_SMALL", "-g"]).build()?;
+    let mut command = Command::new("valgrind");
+    command.args(["-q", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=9"]).arg(executable);
+    program.check(process::run(&mut command, VALGRIND_LIMIT)?)?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use enzyme_tests::fuzz::generate::Program;
-use enzyme_tests::fuzz::run::{Bench, Mode};
+use enzyme_tests::fuzz::run::{self, Bench, Mode};
 use enzyme_tests::fuzz::tree::{Kind, Node};
 use enzyme_tests::process;
 use enzyme_tests::toolchain::Level;
@@ -68,10 +68,18 @@ fn the_checks_tell_right_from_wrong() {
     let programs: Vec<Program> =
         (0..).zip(&cases).map(|(id, (_, gradient, tangent))| handwritten(id, gradient, tangent)).collect();
     let bench = Bench::new(Vec::new()).unwrap();
-    let mode = Mode { level: Level::O0, sanitize: false, debug: false, apart: false };
-    let findings = bench.evaluate(&programs, mode).unwrap();
+    let mode = Mode::plain(Level::O0);
+    let findings = bench.evaluate(&programs, mode, run::COMPILE_LIMIT).unwrap();
     for (id, (expected, gradient, _)) in (0..).zip(&cases) {
         let outcome = &findings[&id].outcome;
         assert_eq!(outcome.class(), *expected, "case {id}: {}\n{gradient}", outcome.text());
     }
+}
+
+#[test]
+fn a_compilation_that_takes_too_long_is_a_hang() {
+    let program = handwritten(0, GRADIENT, TANGENT);
+    let bench = Bench::new(Vec::new()).unwrap();
+    let findings = bench.evaluate(&[program], Mode::plain(Level::O0), Duration::from_millis(1)).unwrap();
+    assert_eq!(findings[&0].outcome.class(), "compiler-hang");
 }

@@ -38,9 +38,9 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Build, then time the corpus
+    /// Build, then measure gradients against handwritten adjoints
     Bench {
-        /// Put the results into README.md
+        /// Put the results into docs/benchmarks.md
         #[arg(long)]
         write: bool,
         /// Arguments of the program; `--help` lists them

@@ -8,7 +8,9 @@ use crate::artefacts;
 use crate::command::{Invocation, cargo};
 use crate::project::Project;
 
-/// Where the benchmarks' results stand in README.md.
+/// The document with the benchmarks' results, its picture, and where in it they stand.
+const DOCUMENT: &str = "docs/benchmarks.md";
+const PICTURE: &str = "docs/benchmarks.svg";
 const START: &str = "<!-- results: start (written by `cargo xtask bench --write`) -->";
 const END: &str = "<!-- results: end -->";
 
@@ -24,7 +26,7 @@ pub fn demo(project: &Project, arguments: &[String]) -> Result<bool> {
     passed(&program(project, "demo", arguments))
 }
 
-/// Times the corpus; with `write`, the results go to README.md.
+/// Measures the kernels; with `write`, the results go to docs/benchmarks.md, sizes swept.
 pub fn bench(project: &Project, arguments: &[String], write: bool) -> Result<bool> {
     artefacts::build(project)?;
     println!();
@@ -32,12 +34,12 @@ pub fn bench(project: &Project, arguments: &[String], write: bool) -> Result<boo
     if !write {
         return passed(&invocation);
     }
-    let results = invocation.output()?;
+    let results = invocation.arguments(&["--sweep", "--markdown", "--plot", PICTURE]).output()?;
     print!("{results}");
-    let path = project.root.join("README.md");
-    let document = fs::read_to_string(&path).context("reading README.md")?;
-    fs::write(&path, splice(&document, &results)?).context("writing README.md")?;
-    println!("wrote README.md");
+    let path = project.root.join(DOCUMENT);
+    let document = fs::read_to_string(&path).with_context(|| format!("reading {DOCUMENT}"))?;
+    fs::write(&path, splice(&document, &results)?).with_context(|| format!("writing {DOCUMENT}"))?;
+    println!("wrote {DOCUMENT} and {PICTURE}");
     Ok(true)
 }
 
@@ -48,9 +50,9 @@ fn passed(invocation: &Invocation) -> Result<bool> {
 
 /// Puts results into the document, as they are.
 fn splice(document: &str, results: &str) -> Result<String> {
-    let Some((head, rest)) = document.split_once(START) else { bail!("README.md: the line {START} is missing") };
-    let Some((_, tail)) = rest.split_once(END) else { bail!("README.md: the line {END} is missing") };
-    Ok(format!("{head}{START}\n\n```text\n{}\n```\n\n{END}{tail}", results.trim_end()))
+    let Some((head, rest)) = document.split_once(START) else { bail!("{DOCUMENT}: the line {START} is missing") };
+    let Some((_, tail)) = rest.split_once(END) else { bail!("{DOCUMENT}: the line {END} is missing") };
+    Ok(format!("{head}{START}\n\n{}\n\n{END}{tail}", results.trim_end()))
 }
 
 #[cfg(test)]
@@ -60,7 +62,7 @@ mod tests {
     #[test]
     fn results_have_a_place() {
         let document = format!("a\n{START}\nold\n{END}\nb\n");
-        assert_eq!(splice(&document, "new\n\n").unwrap(), format!("a\n{START}\n\n```text\nnew\n```\n\n{END}\nb\n"));
+        assert_eq!(splice(&document, "new\n\n").unwrap(), format!("a\n{START}\n\nnew\n\n{END}\nb\n"));
         assert!(splice("a", "new").is_err());
     }
 }

@@ -38,6 +38,8 @@ pub struct Unit {
     pub dispatch: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
     pub outer_classes: BTreeSet<ClassId>,
+    /// Classes that are constants of the program and nothing else.
+    pub constants: BTreeSet<ClassId>,
 }
 
 /// What is known of a set of functions.
@@ -103,7 +105,19 @@ impl Units {
             }
             let retyped = retyped(module, func, &facts, &memory);
             let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);
-            let unit = Unit { facts, uses, memory, carry, returns_bits, addresses, retyped, dispatch, outer_classes };
+            let constants = constant_classes(module, &memory);
+            let unit = Unit {
+                facts,
+                uses,
+                memory,
+                carry,
+                returns_bits,
+                addresses,
+                retyped,
+                dispatch,
+                outer_classes,
+                constants,
+            };
             units.insert(f, unit);
         }
         Units { units }
@@ -238,6 +252,27 @@ fn pass_down(order: &[FuncId], memories: &mut BTreeMap<FuncId, FuncMemory>) {
             }
         }
     }
+}
+
+/// Classes whose objects are constants, all of which are known: a pointer that is read from memory which others write may point
+/// to memory of theirs as well.
+fn constant_classes(module: &Module, memory: &FuncMemory) -> BTreeSet<ClassId> {
+    let constant = |o: &Object| matches!(o, Object::Global(g) if module.globals[*g].constant);
+    let complete = |o: &Object| match o {
+        Object::Global(g) => module.globals[*g].constant && module.globals[*g].init.is_some(),
+        Object::Stack(..) | Object::Heap(..) | Object::Code(_) => true,
+        Object::Param(..) | Object::Called(..) | Object::Unknown(..) => false,
+    };
+    let mut work: Vec<ClassId> = memory.params.iter().flatten().copied().collect();
+    work.extend(memory.classes.iter().filter(|(_, c)| !c.objects.iter().all(complete)).map(|e| e.0));
+    let mut written: BTreeSet<ClassId> = BTreeSet::new();
+    while let Some(id) = work.pop() {
+        work.extend(memory.classes[id].targets().filter(|t| written.insert(*t)));
+    }
+    let all = |(id, class): (ClassId, &memory::Class)| {
+        (!class.objects.is_empty() && class.objects.iter().all(constant) && !written.contains(&id)).then_some(id)
+    };
+    memory.classes.iter().filter_map(all).collect()
 }
 
 pub(crate) fn outer_classes(memory: &FuncMemory) -> BTreeSet<ClassId> {

@@ -59,6 +59,16 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
     })
 }
 
+/// The floats that lose their content where `len` bytes of `v`, which is no float, are stored at `p`, by offset from `p`; `None` if
+/// that can't be told. Constant bits may be those of floats in memory of which only callers know what it holds.
+pub fn overwritten(s: &Subject<'_>, v: ValueId, p: ValueId, len: u64) -> Option<Vec<(i64, FloatKind)>> {
+    let unknown = || s.unit.memory.bytes_at(p, Some(len)).runs.is_empty() && reaches_caller(s, p);
+    if len >= 2 && s.func.as_const(v).is_some() && unknown() {
+        return None;
+    }
+    s.unit.memory.floats_under(p, len)
+}
+
 fn reaches_caller(s: &Subject<'_>, p: ValueId) -> bool {
     let Some(c) = s.unit.memory.class_of[p] else { return true };
     let objects = &s.unit.memory.classes[c].objects;

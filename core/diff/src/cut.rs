@@ -35,6 +35,17 @@ const MAX_WEIGHT: u64 = 1 << 36;
 const MAX_KEYS: usize = 60_000;
 const INFINITE: u64 = 1 << 50;
 
+/// What caching costs, in percent of what is thought to be right: 1 caches all that is needed directly, a very large number rebuilds
+/// all that can be rebuilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CachePrice(pub u64);
+
+impl Default for CachePrice {
+    fn default() -> Self {
+        Self(100)
+    }
+}
+
 /// The choice for every key that takes part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
@@ -70,15 +81,16 @@ fn value_type(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
 }
 
 /// What caching `key` costs in all, in quarters of a simple operation.
-pub fn caching_cost(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
+pub fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -> u64 {
     let scope = s.scope(key);
     let bytes = value_type(module, s, key);
     let once = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
-    once.saturating_mul(weight(module, s, scope)).min(INFINITE / 4)
+    let all = u128::from(once.saturating_mul(weight(module, s, scope))) * u128::from(price.0) / 100;
+    u64::try_from(all).unwrap_or(u64::MAX).clamp(1, INFINITE / 4)
 }
 
 /// The cheapest way to have all of `needed`.
-pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> Choice {
+pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: CachePrice) -> Choice {
     let mut sources: BTreeMap<Key, Source> = BTreeMap::new();
     let mut work: Vec<Key> = needed.iter().copied().collect();
     while let Some(k) = work.pop() {
@@ -95,10 +107,16 @@ pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> Choic
         let cached = needed.iter().copied().filter(|k| sources.get(k) != Some(&Source::Free)).collect();
         return Choice { cached, rebuilt: BTreeSet::new() };
     }
-    cut(module, s, needed, &sources)
+    cut(module, s, needed, &sources, price)
 }
 
-fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &BTreeMap<Key, Source>) -> Choice {
+fn cut(
+    module: &Module,
+    s: &Subject<'_>,
+    needed: &BTreeSet<Key>,
+    sources: &BTreeMap<Key, Source>,
+    price: CachePrice,
+) -> Choice {
     let mut graph: DiGraph<(), u64> = DiGraph::new();
     let source = graph.add_node(());
     let sink = graph.add_node(());
@@ -110,7 +128,7 @@ fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &BTree
     }
     for (k, (inner, outer)) in &vertices {
         let times = weight(module, s, s.scope(*k));
-        graph.add_edge(*outer, *inner, caching_cost(module, s, *k));
+        graph.add_edge(*outer, *inner, caching_cost(module, s, *k, price));
         if needed.contains(k) {
             graph.add_edge(*inner, sink, INFINITE);
         }

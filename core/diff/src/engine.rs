@@ -283,7 +283,7 @@ impl Engine {
             let write = || crate::tangent::synthesise(module, id, s, sig, &mut library, globals, options);
             self.timing.of("synthesis", write)?
         } else {
-            let plan = self.timing.of("plan: cache or recompute", || Plan::new(module, &s))?;
+            let plan = self.timing.of("plan: cache or recompute", || Plan::new(module, &s, options.cache_price))?;
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
                 self.log.text.push_str(&crate::checkpoint::describe(module, &s, &plan));

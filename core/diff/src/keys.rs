@@ -102,7 +102,7 @@ impl Subject<'_> {
     }
 
     /// Whether what the load `i` reads is still there in the reverse sweep.
-    pub fn is_stable_load(&self, module: &Module, i: InstId) -> bool {
+    pub fn is_stable_load(&self, i: InstId) -> bool {
         let inst = &self.func.insts[i];
         let Some(address) = inst.args.first() else { return false };
         let Op::Load(access) = &inst.op else { return false };
@@ -110,13 +110,7 @@ impl Subject<'_> {
             return false;
         }
         let Some(class) = self.unit.memory.class_of[*address] else { return false };
-        let objects = &self.unit.memory.classes[class].objects;
-        let constant = !objects.is_empty()
-            && objects.iter().all(|o| match o {
-                enzyme_analysis::Object::Global(g) => module.globals[*g].constant,
-                _ => false,
-            });
-        if constant {
+        if self.unit.constants.contains(&class) {
             return true;
         }
         if !self.unit.facts.stable_loads.contains(&i) || self.unit.retyped.contains(&i) {
@@ -142,7 +136,7 @@ pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
     match key {
         Key::Count(_) | Key::Entered(_) | Key::Tape(_) => Source::Root,
         Key::Primal(v) => derive_primal(module, s, v),
-        Key::Shadow(v) => derive_shadow(module, s, v),
+        Key::Shadow(v) => derive_shadow(s, v),
     }
 }
 
@@ -155,7 +149,7 @@ fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     let operands = || inst.args.iter().map(|a| Key::Primal(*a)).collect::<Vec<_>>();
     match &inst.op {
         Op::Alloca { .. } if s.is_static_slot(i) && !s.is_split() => Source::Free,
-        Op::Load(_) if s.is_stable_load(module, i) => Source::Rebuild(operands(), cost::LOAD),
+        Op::Load(_) if s.is_stable_load(i) => Source::Rebuild(operands(), cost::LOAD),
         Op::Gep { .. } | Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt | CastOp::BitCast) => {
             Source::Rebuild(operands(), cost::ADDRESS)
         }
@@ -233,7 +227,7 @@ fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     }
 }
 
-fn derive_shadow(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
+fn derive_shadow(s: &Subject<'_>, v: ValueId) -> Source {
     let ValueDef::Inst(i) = s.func.values[v].def else { return Source::Free };
     if let Some(a) = s.shape.affine.get(&v) {
         return Source::Rebuild(vec![Key::Shadow(a.start), Key::Primal(a.step)], cost::ADDRESS);
@@ -256,7 +250,7 @@ fn derive_shadow(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
         Op::ExtractValue(_) | Op::InsertValue(_) => {
             Source::Rebuild(inst.args.iter().map(|a| address(*a)).collect(), cost::SIMPLE)
         }
-        Op::Load(_) if s.is_stable_load(module, i) => {
+        Op::Load(_) if s.is_stable_load(i) => {
             Source::Rebuild(inst.args.iter().map(|a| address(*a)).collect(), cost::LOAD)
         }
         _ => Source::Root,

@@ -24,6 +24,7 @@ pub mod shape;
 pub mod tangent;
 pub mod unwind;
 
+pub use cut::CachePrice;
 pub use engine::{Derivative, Engine, Log, ParamActivity, Refused, Request};
 pub use keys::Subject;
 pub use plan::Plan;

@@ -138,7 +138,7 @@ impl Collector<'_> {
                     // What is no float may overwrite one.
                     let ctx = &self.module.ctx;
                     let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
-                    match s.unit.memory.floats_under(*p, len) {
+                    match crate::copies::overwritten(s, *v, *p, len) {
                         Some(lost) if lost.is_empty() => {}
                         Some(_) | None => self.shadow(*p),
                     }

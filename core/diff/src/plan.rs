@@ -10,7 +10,7 @@ use enzyme_analysis::{Callee, ClassId, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, InstId, Module, Op, ValueId};
 
-use crate::cut::{Choice, choose};
+use crate::cut::{CachePrice, Choice, choose};
 use crate::keys::{Key, Subject};
 use crate::needs;
 use crate::refusal::Refusal;
@@ -72,7 +72,7 @@ pub struct Plan {
 
 impl Plan {
     /// Plans the reverse derivative of `s`.
-    pub fn new(module: &Module, s: &Subject<'_>) -> Result<Plan, Refusal> {
+    pub fn new(module: &Module, s: &Subject<'_>, price: CachePrice) -> Result<Plan, Refusal> {
         let mut needed = needs::collect(module, s)?;
         let frees = plan_frees(module, s);
         for alloc in frees.at_reversal.keys() {
@@ -85,7 +85,7 @@ impl Plan {
         }
         if s.is_split() {
             // Memory that outlives the forward sweep is on the heap, and freed at the end of the reverse sweep.
-            let read_again = read_again(module, s, &needed);
+            let read_again = read_again(s, &needed);
             let slots =
                 s.func.placed().filter(|(_, i)| s.is_static_slot(*i)).filter_map(|(_, i)| s.func.insts[i].result);
             for r in slots {
@@ -97,7 +97,7 @@ impl Plan {
                 }
             }
         }
-        let choice = choose(module, s, &needed);
+        let choice = choose(module, s, &needed, price);
         let mut cells = Vec::new();
         let mut loops: BTreeMap<LoopId, Vec<Key>> = BTreeMap::new();
         for k in &choice.cached {
@@ -213,10 +213,10 @@ fn always_passes(s: &Subject<'_>, a: BlockId, b: BlockId) -> bool {
 
 /// Classes whose primal memory the reverse sweep may read: by loads that are done again, or through pointers that it
 /// needs (those that it hands to the reverse sweeps of callees among them).
-fn read_again(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> BTreeSet<ClassId> {
+fn read_again(s: &Subject<'_>, needed: &BTreeSet<Key>) -> BTreeSet<ClassId> {
     let mut out = BTreeSet::new();
     for (_, i) in s.func.placed() {
-        if matches!(s.func.insts[i].op, Op::Load(_)) && s.is_stable_load(module, i) {
+        if matches!(s.func.insts[i].op, Op::Load(_)) && s.is_stable_load(i) {
             out.extend(s.func.insts[i].args.first().and_then(|p| s.unit.memory.class_of[*p]));
         }
     }

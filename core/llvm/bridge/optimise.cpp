@@ -15,6 +15,9 @@ using namespace llvm;
 
 namespace {
 
+// A derivative with more blocks than this is simplified with less effort.
+constexpr size_t kManyBlocks = 1500;
+
 // A derivative of at most this many instructions is inlined where the marker stood.
 constexpr unsigned kSmallDerivative = 60;
 
@@ -106,9 +109,12 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     auto *function = enz::as<Function>(functions[i]);
     if (!function || function->isDeclaration())
       continue;
+    // Jump threading and the propagation of correlated values take time in the square of the blocks; level 1 has neither.
+    const bool many = level != OptimizationLevel::O0 && function->size() > kManyBlocks;
+    const OptimizationLevel chosen = many ? OptimizationLevel::O1 : level;
     FunctionPassManager passes = level == OptimizationLevel::O0
                                      ? light()
-                                     : host->passes->buildFunctionSimplificationPipeline(level, phaseOf(*host));
+                                     : host->passes->buildFunctionSimplificationPipeline(chosen, phaseOf(*host));
     run(*host, *function, passes);
   }
 }

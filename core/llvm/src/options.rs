@@ -118,6 +118,7 @@ options! {
     fast_math: bool = false, "enzyme-fast-math", "Allow fast-math on the arithmetic of derivatives";
     inline_count: i64 = 20000, "enzyme-inline-count", "Instructions that may be inlined into a function before it is differentiated (0: never)";
     max_tape: u64 = 0, "enzyme-max-tape", "Bytes (K, M, G) that the caches of a loop may take before it is checkpointed (0: never)";
+    cache_price: i64 = 100, "enzyme-cache-price", "What keeping a value for the reverse sweep costs, in percent: 1 keeps, 1000000 rebuilds all it can";
     strong_zero: bool = false, "enzyme-strong-zero", "A zero adjoint stays zero through infinite partial derivatives";
 }
 

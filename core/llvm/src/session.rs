@@ -229,6 +229,11 @@ impl Session {
         crate::export::export(self, functions, Linkage::External)
     }
 
+    /// Whether a function is in the module or was exported.
+    pub fn has_llvm(&self, f: FuncId) -> bool {
+        self.exported.function(f).or_else(|| self.llvm_function(f)).is_some()
+    }
+
     /// LLVM's text of a function that is in the module or was exported.
     pub fn print_llvm(&self, f: FuncId) -> Option<String> {
         let value = self.exported.function(f).or_else(|| self.llvm_function(f))?;

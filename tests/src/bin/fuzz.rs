@@ -48,9 +48,15 @@ struct Arguments {
     /// Share of batches that is compiled once more with sanitizers
     #[arg(long, default_value_t = 0.05)]
     sanitize_share: f64,
-    /// Share of batches that is compiled once more: at another level, with -g, or with calls left as calls
+    /// Share of batches that is compiled once more: at another level, with -g, with calls left as calls, or with all cached or rebuilt
     #[arg(long, default_value_t = 0.2)]
     other_share: f64,
+    /// Share of batches that is compiled once more after passes of LLVM in random order
+    #[arg(long, default_value_t = 0.2)]
+    reshape_share: f64,
+    /// Share of batches that is run once more by the interpreter, for which the command `enzyme` must be built
+    #[arg(long, default_value_t = 0.1)]
+    interpret_share: f64,
     /// Share of programs with single precision
     #[arg(long, default_value_t = 0.2)]
     floats: f64,
@@ -142,6 +148,9 @@ struct Failure {
     small: bool,
 }
 
+/// What caching may cost: everything cached, everything rebuilt, or as the plan has it.
+const PRICES: [Option<u32>; 4] = [Some(1), Some(1_000_000), None, None];
+
 /// So many failures of a signature are made small.
 const SMALL: u32 = 3;
 
@@ -221,20 +230,29 @@ fn one_batch(arguments: &Arguments, bench: &Bench, first: u32, end: u32) -> Resu
         (first..end).map(|id| generate::program(arguments.seed, id, &weights(arguments))).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed ^ 0x5eed);
     rng.set_stream(u64::from(first));
-    let plain = |level: Level| Mode { level, sanitize: false, debug: false, apart: false };
+    let plain = Mode::plain;
     let mut modes: Vec<Mode> = arguments.levels.iter().map(|&level| plain(level.into())).collect();
     let all = Level::ALL;
     if rng.random_bool(arguments.other_share) {
         let level = all[rng.random_range(0..all.len())];
-        modes.push(Mode { debug: rng.random_bool(0.3), apart: rng.random_bool(0.6), ..plain(level) });
+        let (debug, apart) = (rng.random_bool(0.3), rng.random_bool(0.6));
+        let cache_price = PRICES[rng.random_range(0..PRICES.len())];
+        modes.push(Mode { debug, apart, cache_price, ..plain(level) });
     }
     if rng.random_bool(arguments.sanitize_share) {
         let level = all[rng.random_range(0..all.len())];
         modes.push(Mode { sanitize: true, ..plain(level) });
     }
+    if rng.random_bool(arguments.reshape_share) {
+        modes.push(Mode { reshaped: Some(rng.random()), apart: rng.random_bool(0.3), ..plain(Level::O0) });
+    }
+    if rng.random_bool(arguments.interpret_share) {
+        let level = [Level::O0, Level::O1, Level::O2][rng.random_range(0..3)];
+        modes.push(Mode { interpreted: true, ..plain(level) });
+    }
     let mut results: Vec<BTreeMap<u32, Finding>> = Vec::new();
     for mode in &modes {
-        results.push(bench.evaluate(&programs, *mode)?);
+        results.push(bench.evaluate(&programs, *mode, run::COMPILE_LIMIT)?);
     }
     let mut found = Found::new();
     for program in programs {

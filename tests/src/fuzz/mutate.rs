@@ -32,7 +32,7 @@ pub enum Fate {
 }
 
 /// Time that a mutant may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// A text with one construct changed, and what was done.
 pub fn mutate(text: &str, rng: &mut ChaCha8Rng) -> Option<(String, String)> {

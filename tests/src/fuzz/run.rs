@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::generate::Program;
+use super::reshape;
 use crate::process::{self, Finished};
 use crate::toolchain::{self, Level};
 use crate::{Error, Result};
@@ -117,9 +118,28 @@ pub struct Mode {
     pub debug: bool,
     /// Without inlining before differentiation: calls are differentiated as calls.
     pub apart: bool,
+    /// With another price of caching: what is cached and what is rebuilt must not matter.
+    pub cache_price: Option<u32>,
+    /// Run by the interpreter of the command `enzyme`.
+    pub interpreted: bool,
+    /// After passes in an order that this seed stands for.
+    pub reshaped: Option<u64>,
 }
 
 impl Mode {
+    /// A level and nothing else.
+    pub fn plain(level: Level) -> Self {
+        Self {
+            level,
+            sanitize: false,
+            debug: false,
+            apart: false,
+            cache_price: None,
+            interpreted: false,
+            reshaped: None,
+        }
+    }
+
     /// As options of clang.
     pub fn name(self) -> String {
         let mut name = self.level.flags().join(" ");
@@ -129,15 +149,28 @@ impl Mode {
         if self.apart {
             name.push_str(" -enzyme-inline-count=0");
         }
+        if let Some(price) = self.cache_price {
+            name.push_str(&format!(" -enzyme-cache-price={price}"));
+        }
+        if self.interpreted {
+            name.push_str(" interpreted");
+        }
         if self.sanitize {
             name.push_str(" -fsanitize=address,undefined");
+        }
+        if let Some(seed) = self.reshaped {
+            let (emission, passes) = reshape::drawn(seed);
+            name.push_str(&format!(" after clang {} and opt -passes='{passes}'", emission.join(" ")));
         }
         name
     }
 }
 
-/// A compilation of one program that takes longer hangs.
-const COMPILE_SECONDS: u64 = 40;
+/// A compilation of one program that takes longer hangs: fifty times what the slowest need.
+pub const COMPILE_LIMIT: Duration = Duration::from_secs(20);
+/// Each further program of a batch may add so much. A batch that takes longer is halved, so the limits add up: what hangs among 40
+/// programs is known after some minutes.
+const COMPILE_FURTHER: Duration = Duration::from_secs(1);
 /// Time of a program's run; each ends itself after ten seconds.
 const RUN_SECONDS: u64 = 600;
 
@@ -163,7 +196,7 @@ fn clang() -> Command {
 /// Checks of pointer arithmetic make integers of pointers, which is refused in most programs.
 const SANITIZERS: [&str; 3] =
     ["-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow", "-fno-sanitize-recover=all"];
-const WRAPPED: [&str; 5] = ["malloc", "calloc", "realloc", "free", "aligned_alloc"];
+const WRAPPED: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "malloc_usable_size"];
 
 impl Bench {
     /// Compiles the checks; `flags` are given to every compilation of generated programs.
@@ -179,21 +212,22 @@ impl Bench {
         Ok(Self { folder, plugin: toolchain::plugin()?, checks, counter: AtomicUsize::new(0), flags })
     }
 
-    /// What comes of each program under a mode.
-    pub fn evaluate(&self, programs: &[Program], mode: Mode) -> Result<BTreeMap<u32, Finding>> {
+    /// What comes of each program under a mode, when one that compiles for longer than `limit` is said to hang.
+    pub fn evaluate(&self, programs: &[Program], mode: Mode, limit: Duration) -> Result<BTreeMap<u32, Finding>> {
         let mut findings = BTreeMap::new();
         let number = self.counter.fetch_add(1, Ordering::Relaxed);
         let (source, program) =
             (self.folder.path().join(format!("{number}.c")), self.folder.path().join(format!("{number}.out")));
-        let result = self.evaluate_into(programs, mode, &source, &program, &mut findings);
+        let result = self.evaluate_into(programs, (mode, limit), &source, &program, &mut findings);
         let _ = (std::fs::remove_file(&source), std::fs::remove_file(&program));
+        let _ = std::fs::remove_file(source.with_extension("bc"));
         result.map(|()| findings)
     }
 
     fn evaluate_into(
         &self,
         programs: &[Program],
-        mode: Mode,
+        (mode, limit): (Mode, Duration),
         source: &Path,
         program: &Path,
         findings: &mut BTreeMap<u32, Finding>,
@@ -201,7 +235,12 @@ impl Bench {
         let mut left: Vec<&Program> = programs.iter().collect();
         while !left.is_empty() {
             let ends = write_batch(&left, source)?;
-            let finished = self.compile(source, program, mode, left.len())?;
+            let module = source.with_extension("bc");
+            let source = match mode.reshaped {
+                Some(seed) if reshape::reshape(source, &module, seed, &self.flags)? => &module,
+                _ => source,
+            };
+            let finished = self.compile(source, program, mode, time_for(left.len(), mode, limit))?;
             if finished.succeeded() {
                 return run_batch(program, mode, &left, findings);
             }
@@ -221,8 +260,8 @@ impl Bench {
                 }
                 let owned: Vec<Program> = left.iter().map(|program| (*program).clone()).collect();
                 let (first, second) = owned.split_at(owned.len() / 2);
-                findings.extend(self.evaluate(first, mode)?);
-                findings.extend(self.evaluate(second, mode)?);
+                findings.extend(self.evaluate(first, mode, limit)?);
+                findings.extend(self.evaluate(second, mode, limit)?);
                 return Ok(());
             }
             let mut index = 0;
@@ -251,9 +290,19 @@ impl Bench {
         if mode.debug {
             command.arg("-g");
         }
-        if mode.apart {
-            command.args(["-Xclang", "-load", "-Xclang"]).arg(&self.plugin);
-            command.args(["-mllvm", "-enzyme-inline-count=0"]);
+        let apart = mode.apart.then(|| "-enzyme-inline-count=0".to_owned());
+        let options = apart.into_iter().chain(mode.cache_price.map(|price| format!("-enzyme-cache-price={price}")));
+        for (index, option) in options.enumerate() {
+            if index == 0 {
+                command.args(["-Xclang", "-load", "-Xclang"]).arg(&self.plugin);
+            }
+            command.args(["-mllvm", &option]);
+        }
+        if mode.interpreted {
+            // Contraction would leave it to the engine whether a product is rounded before it is added.
+            command.args(["-ffp-contract=off", "-emit-llvm", "-c", "-include", "values.c", "-o"]);
+            command.arg(program).arg(source);
+            return command;
         }
         if mode.sanitize {
             command.args(SANITIZERS);
@@ -265,11 +314,16 @@ impl Bench {
         command
     }
 
-    fn compile(&self, source: &Path, program: &Path, mode: Mode, count: usize) -> Result<Finished> {
-        let factor = if mode.sanitize { 4 } else { 2 };
-        let limit = Duration::from_secs(COMPILE_SECONDS + factor * count as u64);
+    fn compile(&self, source: &Path, program: &Path, mode: Mode, limit: Duration) -> Result<Finished> {
         process::run(&mut self.command(source, program, mode), limit)
     }
+}
+
+/// Time to compile `count` programs.
+fn time_for(count: usize, mode: Mode, alone: Duration) -> Duration {
+    let further = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX);
+    let plain = alone.saturating_add(COMPILE_FURTHER.saturating_mul(further));
+    if mode.sanitize { 2 * plain } else { plain }
 }
 
 /// Writes a batch; the result has the last line of each program.
@@ -300,7 +354,7 @@ pub fn batch(programs: &[&Program]) -> (String, Vec<usize>) {
 fn blame(messages: &str, ends: &[usize]) -> BTreeMap<usize, Outcome> {
     let mut blamed = BTreeMap::new();
     for line in messages.lines() {
-        let Some((place, error)) = line.split_once(": error: ") else { continue };
+        let Some((place, error)) = error_of(line) else { continue };
         let mut fields = place.rsplit(':');
         let (column, row) = (fields.next(), fields.next());
         let (Some(_), Some(Ok(row))) = (column, row.map(str::parse::<usize>)) else { continue };
@@ -320,6 +374,13 @@ fn blame(messages: &str, ends: &[usize]) -> BTreeMap<usize, Outcome> {
         }
     }
     blamed
+}
+
+/// The place and the text of an error of clang's, which it prints in another form when its input is LLVM IR.
+fn error_of(line: &str) -> Option<(&str, &str)> {
+    let Some(rest) = line.strip_prefix("error: ") else { return line.split_once(": error: ") };
+    let (place, rest) = rest.split_once(": in function ")?;
+    Some((place, rest.split_once(": ")?.1))
 }
 
 /// What LLVM and Rust print when they crash.
@@ -351,7 +412,11 @@ fn first_error(messages: &str) -> String {
 fn run_batch(program: &Path, mode: Mode, programs: &[&Program], findings: &mut BTreeMap<u32, Finding>) -> Result<()> {
     let mut start = 0;
     while start < programs.len() {
-        let mut command = Command::new(program);
+        let mut command =
+            Command::new(if mode.interpreted { toolchain::enzyme_command()? } else { program.to_owned() });
+        if mode.interpreted {
+            command.arg("run").arg(program);
+        }
         command.arg(start.to_string());
         command.env("ASAN_OPTIONS", "detect_stack_use_after_return=1").env("UBSAN_OPTIONS", "print_stacktrace=0");
         let finished = process::run(&mut command, Duration::from_secs(RUN_SECONDS))?;
@@ -438,9 +503,10 @@ mod tests {
 
     #[test]
     fn errors_are_blamed_on_programs() {
-        let text = "x.c:7:3: error: [E0301] a\n  note: b\nx.c:15:3: error: [E0901] c\nx.c:30:1: error: d\n";
-        let blamed = blame(text, &[10, 20, 30]);
+        let text = "x.c:7:3: error: [E0301] a\n  note: b\nx.c:15:3: error: [E0901] c\nx.c:30:1: error: d\n\
+            error: x.c:35:2: in function f double (ptr): [E0205] e\n";
+        let blamed = blame(text, &[10, 20, 30, 40]);
         let classes: Vec<&str> = blamed.values().map(Outcome::class).collect();
-        assert_eq!(classes, ["refused", "engine", "unfit"]);
+        assert_eq!(classes, ["refused", "engine", "unfit", "refused"]);
     }
 }

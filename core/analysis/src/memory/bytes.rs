@@ -112,6 +112,7 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
     };
     let whole = len == Some(cells);
     let mut map = vec![Cell::default(); cells as usize];
+    let mut ranked: Vec<(Rank, u64, Item, Span)> = Vec::new();
     for (item, proof, span) in &found {
         let step = gcd(item.span.stride, span.stride);
         let step = if whole || step == 0 { step } else { gcd(step, cells) };
@@ -126,18 +127,23 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
         {
             return Bytes { clash: true, ..Bytes::default() };
         }
+        ranked.push((rank, step, *item, *span));
+    }
+    // The strongest first: what contradicts only weaker evidence is no contradiction.
+    ranked.sort_by_key(|(rank, ..)| std::cmp::Reverse(*rank));
+    for (rank, step, item, span) in &ranked {
         let start = item.span.offset.wrapping_sub(span.offset);
-        match i64::try_from(step) {
-            Ok(0) if whole => mark(&mut map, start, item, rank),
-            Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, rank),
+        match i64::try_from(*step) {
+            Ok(0) if whole => mark(&mut map, start, item, *rank),
+            Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, *rank),
             Ok(s) => {
                 let mut at = start.rem_euclid(s);
                 // An item that begins before the stretch and reaches into it.
                 if whole && at + item.size as i64 > s {
-                    mark(&mut map, at - s, item, rank);
+                    mark(&mut map, at - s, item, *rank);
                 }
                 while at < cells as i64 {
-                    mark(&mut map, at, item, rank);
+                    mark(&mut map, at, item, *rank);
                     at += s;
                 }
             }

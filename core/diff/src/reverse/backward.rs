@@ -7,7 +7,7 @@ use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
 use super::{Reverse, as_call};
-use crate::copies::{Bytes, classify};
+use crate::copies::{Bytes, classify, overwritten};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
@@ -257,7 +257,7 @@ impl Reverse<'_, '_> {
     fn overwrite(&mut self, v: ValueId, p: ValueId) -> Result<(), Refusal> {
         let ty = self.s.func.ty(v);
         let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
-        let lost = self.s.unit.memory.floats_under(p, len);
+        let lost = overwritten(&self.s, v, p, len);
         if lost.as_ref().is_some_and(Vec::is_empty) {
             return Ok(());
         }

@@ -133,7 +133,7 @@ fn kept_by(module: &Module, s: &Subject<'_>, i: InstId, context: &enzyme_analysi
     let args = s.func.call_args(i);
     for (theirs, placed) in map {
         let ours = &placed.class;
-        if context.classes.get(theirs) == Some(&MemoryState::Pinned) && is_constant_class(module, s, *ours) {
+        if context.classes.get(theirs) == Some(&MemoryState::Pinned) && s.unit.constants.contains(ours) {
             out.insert(*theirs);
             continue;
         }
@@ -149,9 +149,4 @@ fn kept_by(module: &Module, s: &Subject<'_>, i: InstId, context: &enzyme_analysi
         }
     }
     out
-}
-
-fn is_constant_class(module: &Module, s: &Subject<'_>, class: ClassId) -> bool {
-    let objects = &s.unit.memory.classes[class].objects;
-    !objects.is_empty() && objects.iter().all(|o| matches!(o, Object::Global(g) if module.globals[*g].constant))
 }

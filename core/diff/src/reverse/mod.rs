@@ -30,6 +30,7 @@ use cranelift_entity::SecondaryMap;
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, FastMath, Func, FuncId, GlobalId, Module, ValueId};
 
+use crate::cut::CachePrice;
 use crate::emit::Emit;
 use crate::keys::{Key, Subject};
 use crate::plan::Plan;
@@ -48,6 +49,8 @@ pub struct Options {
     pub fast: FastMath,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
+    /// What the plan takes caching to cost.
+    pub cache_price: CachePrice,
 }
 
 /// Shadows of global variables, made on demand.

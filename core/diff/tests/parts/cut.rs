@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_diff::Subject;
-use enzyme_diff::cut::{Choice, caching_cost, choose, weight};
+use enzyme_diff::cut::{CachePrice, Choice, caching_cost, choose, weight};
 use enzyme_diff::keys::{Key, Source, derive};
 use enzyme_ir::{Facts, Module};
 
@@ -27,7 +27,7 @@ fn check(body: &str, needed: &str, cached: &str, rebuilt: &str) {
         |_| Facts::default(),
         |module, s| {
             let needed = needed.split_whitespace().map(|n| Key::Primal(value(s.func, n))).collect();
-            let Choice { cached: c, rebuilt: r } = choose(module, s, &needed);
+            let Choice { cached: c, rebuilt: r } = choose(module, s, &needed, CachePrice::default());
             assert_eq!(names(s, &c).join(" "), cached, "cached in {body}");
             assert_eq!(names(s, &r).join(" "), rebuilt, "rebuilt in {body}");
         },
@@ -103,7 +103,7 @@ fn cost(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, rebuilt: &BTre
         wanted.extend(from);
     }
     let cached = wanted.difference(rebuilt).filter(|k| derive(module, s, **k) != Source::Free);
-    Some(total + cached.map(|k| caching_cost(module, s, *k)).sum::<u64>())
+    Some(total + cached.map(|k| caching_cost(module, s, *k, CachePrice::default())).sum::<u64>())
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn no_choice_is_cheaper() {
             |module, s| {
                 let keys: Vec<Key> = all.iter().map(|n| Key::Primal(value(s.func, n))).collect();
                 let needed: BTreeSet<Key> = keys.iter().copied().filter(|_| random.below(3) == 0).collect();
-                let chosen = choose(module, s, &needed);
+                let chosen = choose(module, s, &needed, CachePrice::default());
                 let found = cost(module, s, &needed, &chosen.rebuilt).unwrap();
                 let buildable: Vec<Key> =
                     keys.into_iter().filter(|k| matches!(derive(module, s, *k), Source::Rebuild(..))).collect();

@@ -10,6 +10,8 @@
 ; grad: @needed_after_overwrite([2.0, 3.0])
 ; grad: @padding_is_written([2.0, 3.0], i64 1, i64 2)
 ; grad: @halves_are_cleared([2.0, 3.0], i64 1)
+; grad: @only_cleared(1.5, [2.0])
+; grad: @only_set(1.5, [2.0])
 
 define double @write_read(double %x, ptr %p) {
   %a = fmul double %x, %x
@@ -127,4 +129,17 @@ define double @halves_are_cleared(ptr %p, i64 %n) {
   %c = fadd double %b, %x
   %r = fmul double %a, %c
   ret double %r
+}
+
+; Nothing says that the caller keeps floats here.
+define double @only_cleared(double %x, ptr %p) {
+  store i64 0, ptr %p
+  %y = fmul double %x, %x
+  ret double %y
+}
+
+define double @only_set(double %x, ptr %p) {
+  store i64 4602678819172646912, ptr %p
+  %y = fmul double %x, %x
+  ret double %y
 }

@@ -6,6 +6,8 @@
 ; grad: @constant_table(1.5, i64 1)
 ; grad: @constant_default([1.5], i1 0)
 ; grad: @constant_default([1.5], i1 1)
+; grad: @default_or_callers([[1.5]], i1 0)
+; grad: @default_or_callers([[1.5]], i1 1)
 
 @table = constant [3 x double] [double 2.0, double 3.0, double 5.0]
 @default = internal constant double 4.0
@@ -49,4 +51,16 @@ define double @constant_default(ptr %a, i1 %c) {
   %y = load double, ptr %a
   %z = fmul double %x, %y
   ret double %z
+}
+
+; What the pointer in the caller's memory points to is no constant for being mixed with one.
+define double @default_or_callers(ptr %a, i1 %c) {
+  %q = load ptr, ptr %a
+  %p = select i1 %c, ptr %q, ptr @default
+  %x = load double, ptr %p
+  %y = load double, ptr %q
+  %z = fmul double %y, %y
+  store double 0.0, ptr %q
+  %w = fmul double %x, %z
+  ret double %w
 }

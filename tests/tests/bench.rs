@@ -1,0 +1,38 @@
+//! The kernels of the benchmark: our gradient, the handwritten adjoint and finite differences agree, with and without the value,
+//! at the small size, compiled by -O3. Nothing is timed here.
+//!
+//! One test case for each kernel: `cargo test -p enzyme-tests --test bench -- heat`.
+
+use std::process::ExitCode;
+
+use enzyme_tests::kernels::{self, Kernel, Mode};
+use enzyme_tests::{Error, Result, toolchain};
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    match kernels::kernels() {
+        Ok(kernels) => {
+            let trial = |kernel: Kernel| {
+                Trial::test(kernel.name.clone(), move || agree(&kernel).map_err(|e| e.to_string().into()))
+            };
+            libtest_mimic::run(&arguments, kernels.into_iter().map(trial).collect()).exit_code()
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn agree(kernel: &Kernel) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let main = kernels::build_main(folder.path())?;
+    let built = kernel.build(folder.path(), &main, Mode { native: false, fast: false }, &[])?;
+    // Two gradients and their values, the handwritten ones, and finite differences.
+    let printed = kernels::run(&built.program, &["--small", "--check", "--memory"])?;
+    if printed.compared < 7 {
+        return Err(Error::Failed(format!("{} compared {} numbers only", kernel.name, printed.compared)));
+    }
+    Ok(())
+}
