@@ -121,13 +121,13 @@ impl Reverse<'_, '_> {
 pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Option<DerivativeKey> {
     let context = s.activity.calls.get(&i)?.clone();
     let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
-    let kept = kept_by(module, s, i, &context);
+    let kept = kept_by(s, i, &context);
     Some(DerivativeKey { func, mode, context, kept, unwinds: s.key.unwinds })
 }
 
 /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which
 /// LLVM says so, and not known to the caller of this function unless it says the same.
-fn kept_by(module: &Module, s: &Subject<'_>, i: InstId, context: &enzyme_analysis::Context) -> BTreeSet<ClassId> {
+fn kept_by(s: &Subject<'_>, i: InstId, context: &enzyme_analysis::Context) -> BTreeSet<ClassId> {
     let mut out = BTreeSet::new();
     let Some(map) = s.unit.memory.calls.get(&i) else { return out };
     let args = s.func.call_args(i);
