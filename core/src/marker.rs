@@ -88,6 +88,37 @@ fn annotation(value: &MarkerValue) -> Option<&str> {
     }
 }
 
+/// The annotation before the number of bytes that the caches of a loop may take.
+const MAX_TAPE: &str = "enzyme_max_tape";
+
+fn bytes_of(call: &MarkerCall, at: usize) -> Result<Option<u64>, Report> {
+    if call.args.get(at).and_then(|a| annotation(&a.value)) != Some(MAX_TAPE) {
+        return Ok(None);
+    }
+    match call.args.get(at + 1).map(|a| &a.value) {
+        Some(MarkerValue::ConstInt(n)) => Ok(Some(*n)),
+        _ => Err(Report::new(codes::E0105, format!("'{MAX_TAPE}' is not followed by a constant number of bytes"))),
+    }
+}
+
+/// The first argument from `at` on that is no setting of the whole call.
+fn after_settings(call: &MarkerCall, mut at: usize) -> Result<usize, Report> {
+    while bytes_of(call, at)?.is_some() {
+        at += 2;
+    }
+    Ok(at)
+}
+
+/// The number of bytes that the caches of a loop may take, where the call says so.
+pub fn max_tape(call: &MarkerCall) -> Result<Option<u64>, Report> {
+    for at in 0..call.args.len() {
+        if let Some(bytes) = bytes_of(call, at)? {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
 /// Understands the arguments of `call`, which differentiates `func`.
 pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Result<Marker, Report> {
     let name = &module.funcs[func].name;
@@ -99,6 +130,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     let mut params = Vec::new();
     for (n, ty) in param_types.iter().enumerate() {
         let mut given = None;
+        at = after_settings(call, at)?;
         if let Some(note) = call.args.get(at).and_then(|a| annotation(&a.value)) {
             given = Some(stated(module, note, *ty, mode, n)?);
             at += 1;
@@ -114,6 +146,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
         }
         params.push(ParamArgs { activity, primal, shadow });
     }
+    at = after_settings(call, at)?;
     if let Some(extra) = call.args.get(at) {
         let report = match annotation(&extra.value) {
             Some(note) => Report::new(codes::E0102, format!("'{note}' describes no parameter of '{name}'")),

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Timing, Units};
-use enzyme_diff::{Engine, Log, ParamActivity, RefusalKind, Refused, Request};
+use enzyme_diff::{Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
-use enzyme_llvm::{ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
+use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
 use crate::codes;
 use crate::marker::{self, MARKERS, OTHER_MARKERS};
@@ -22,6 +22,8 @@ use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
 const RETRIES: usize = 6;
+/// What programs call in the body of a loop to have it checkpointed.
+const CHECKPOINT_MARK: &str = "__enzyme_checkpoint";
 
 /// What happened to a marker call.
 enum Outcome {
@@ -36,7 +38,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
     let calls = session.find_marker_calls(&parts);
     if calls.is_empty() {
-        return false;
+        return session.drop_checkpoint_marks();
     }
     if let Err(problem) = session.verify() {
         let text = problem.message.lines().take(4).collect::<Vec<_>>().join("\n  ");
@@ -55,7 +57,9 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     let mut changed = false;
     let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
     for (n, call) in calls.iter().enumerate() {
-        match try_harder(session, options, phase, &mut engine, &mut prepare, call, n) {
+        let outcome = set_checkpoints(session, options, &mut engine, &mut prepare, call)
+            .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
+        match outcome {
             Ok((Outcome::Replaced, functions)) => {
                 exported.extend(functions);
                 changed = true;
@@ -73,6 +77,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     if changed {
         engine.timing.of("optimise", || session.optimise(&exported, level));
     }
+    session.drop_checkpoint_marks();
     session.finish(&parts);
     if options.print_perf {
         eprint!("enzyme: time in the derivatives of this module\n{}", engine.timing);
@@ -246,12 +251,42 @@ fn try_harder(
         session.forget_bodies();
         engine.forget();
     }
+    if prepare.checkpoints.is_some() {
+        // What keeps a loop on its own from being differentiated may vanish where it is part of its function.
+        *prepare = PrepareOptions { checkpoints: None, ..before };
+        session.forget_bodies();
+        engine.forget();
+        return try_harder(session, options, phase, engine, prepare, call, number);
+    }
     if *prepare != before {
         *prepare = before;
         session.forget_bodies();
         engine.forget();
     }
     Err(first.unwrap_or_default())
+}
+
+/// Prepares loops for checkpointing where that is asked for. What was prepared for other calls is then forgotten.
+fn set_checkpoints(
+    session: &mut Session,
+    options: &Options,
+    engine: &mut Engine,
+    prepare: &mut PrepareOptions,
+    call: &MarkerCall,
+) -> Result<(), Vec<Report>> {
+    let max_tape = marker::max_tape(call).map_err(|r| vec![r])?.unwrap_or(options.max_tape);
+    let has_marks = session.find_function(CHECKPOINT_MARK).is_some();
+    let is_reverse = marker::mode_of(&call.callee).is_ok_and(|m| m != Mode::Forward);
+    let wanted = match marker::function_of(call) {
+        Ok(root) if is_reverse && (max_tape > 0 || has_marks) => Some(Checkpoints { root, max_tape }),
+        Ok(_) | Err(_) => None,
+    };
+    if wanted != prepare.checkpoints {
+        prepare.checkpoints = wanted;
+        session.forget_bodies();
+        engine.forget();
+    }
+    Ok(())
 }
 
 /// Prepares functions in another way after a refusal; whether there is one that was not tried.
@@ -294,6 +329,10 @@ fn differentiate(
         return Err(Report::new(codes::E0104, format!("'{name}' has no body here")).into());
     }
     let reached = import(session, prepare, func, &mut engine.timing)?;
+    let notes = std::mem::take(&mut session.notes);
+    if options.print_plan {
+        engine.log.text.push_str(&notes);
+    }
     if phase.may_defer() && !is_closed(session, &reached) {
         return Ok((Outcome::Deferred, Vec::new()));
     }

@@ -65,13 +65,13 @@
         return zero;                                                                                                   \
     }                                                                                                                  \
     _Pragma("clang diagnostic pop")
-CORPUS_UNUSED static int enzyme_const, enzyme_dup, enzyme_dupnoneed, enzyme_out;
+CORPUS_UNUSED static int enzyme_const, enzyme_dup, enzyme_dupnoneed, enzyme_out, enzyme_max_tape;
 #else
 #define CORPUS_HAS_AD 1
 #define CORPUS_MARKER(type, name) extern type name(void *function, ...);
 #define CORPUS_MARKER_VOID(name) extern void name(void *function, ...);
 #define CORPUS_MARKER_TYPED(type, name, ...) extern type name(void *function, __VA_ARGS__);
-extern int enzyme_const, enzyme_dup, enzyme_dupnoneed, enzyme_out;
+extern int enzyme_const, enzyme_dup, enzyme_dupnoneed, enzyme_out, enzyme_max_tape;
 #endif
 
 CORPUS_MARKER(double, __enzyme_autodiff)

@@ -117,6 +117,14 @@ impl Derivatives for Library<'_> {
     fn loses(&self, module: &Module, func: FuncId, context: &Context) -> bool {
         crate::unwind::loses(module, self.units, self.activities, func, context)
     }
+
+    fn is_checkpointed(&self, module: &Module, key: &DerivativeKey) -> bool {
+        let parts = (self.units.get(key.func), self.activities.get(key.func, &key.context));
+        let (Some(unit), Some(activity)) = parts else { return false };
+        let func = &module.funcs[key.func];
+        crate::checkpoint::recognise(module, func)
+            .is_some_and(|o| crate::checkpoint::plan(o, func, unit, activity, key).is_ok())
+    }
 }
 
 /// The context in which a request calls its function.
@@ -263,7 +271,14 @@ impl Engine {
         };
         let s = Subject { func: &func, unit, activity, shape: &shape, key };
         let mut library = Library { units, activities, made, queue };
-        let written = if key.mode == Mode::Forward {
+        let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split());
+        let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &func, unit, activity, key));
+        if let (Some(Err(why)), true, Mode::Augmented) = (&checkpointed, self.log.wants_plans, key.mode) {
+            self.log.text.push_str(&format!("@{} is not checkpointed: {why}\n", func.name));
+        }
+        let written = if let Some(Ok(plan)) = &checkpointed {
+            crate::checkpoint::synthesise(module, id, s, plan, &sig, &mut library)?
+        } else if key.mode == Mode::Forward {
             let globals = &mut self.globals;
             let write = || crate::tangent::synthesise(module, id, s, sig, &mut library, globals, options);
             self.timing.of("synthesis", write)?
@@ -271,6 +286,7 @@ impl Engine {
             let plan = self.timing.of("plan: cache or recompute", || Plan::new(module, &s, options.cache_price))?;
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
+                self.log.text.push_str(&crate::checkpoint::describe(module, &s, &plan));
             }
             let globals = &mut self.globals;
             let write = || crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, globals, options);

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
 pub mod copies;
 pub mod cut;
 pub mod emit;

@@ -179,4 +179,7 @@ pub trait Derivatives {
 
     /// Whether what the function did can't be reversed if it throws.
     fn loses(&self, module: &Module, func: FuncId, context: &Context) -> bool;
+
+    /// Whether this derivative is that of a loop which is checkpointed.
+    fn is_checkpointed(&self, module: &Module, key: &DerivativeKey) -> bool;
 }

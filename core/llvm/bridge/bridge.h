@@ -332,10 +332,19 @@ typedef struct EnzPrepare {
   const EnzStr *avoid;   // names of functions that no pointer is taken to hold
   size_t num_avoid;
   uint8_t keep_guesses; // functions that a pointer may hold stay calls
+  uint8_t checkpoints;  // loops may be checkpointed
+  uint64_t max_tape;    // bytes beyond which a loop is checkpointed; 0 for never
+  // Told of loops that are not checkpointed, with the reason; asked whether an external function writes memory, as in
+  // `EnzFactSink`. Both may be null.
+  void *context;
+  EnzTextSink note;
+  uint8_t (*harmless)(void *context, EnzStr name);
 } EnzPrepare;
 // A simplified clone of a defined function; null if it cannot be cloned.
 EnzValue enz_prepare(EnzHost host, EnzValue function, const EnzPrepare *options);
 void enz_function_erase(EnzHost host, EnzValue function);
+// Erases the marks of loops that are to be checkpointed, in the whole module; whether there were any.
+uint8_t enz_module_drop_checkpoint_marks(EnzHost host);
 
 // ---- facts.cpp ------------------------------------------------------------------------------------------------
 

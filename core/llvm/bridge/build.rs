@@ -18,6 +18,8 @@ const SOURCES: [&str; 25] = [
     "bits",
     "assembly",
     "library",
+    "checkpoint",
+    "schedule",
     "flow",
     "inline",
     "indirect",

@@ -5,6 +5,7 @@
 // does before it vectorises or unrolls, so that derivatives at -O0 are not of stack traffic. Lifetime markers go:
 // the derivative reads memory later than the program did.
 
+#include "checkpoint.h"
 #include "support.h"
 
 #include "llvm/Analysis/GlobalsModRef.h"
@@ -271,6 +272,11 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   addShape(third);
   run(*host, *clone, std::move(third));
   dropLifetimes(*clone);
+  if (enz::checkpointLoops(*host, *clone, *options)) {
+    FunctionPassManager again;
+    addShape(again);
+    run(*host, *clone, std::move(again));
+  }
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
   defineLanes(*clone);
@@ -287,4 +293,16 @@ void enz_function_erase(EnzHost host, EnzValue raw) {
   if (!function->use_empty())
     function->replaceAllUsesWith(PoisonValue::get(function->getType()));
   function->eraseFromParent();
+}
+
+uint8_t enz_module_drop_checkpoint_marks(EnzHost host) {
+  if (!host->module->getFunction(enz::kCheckpointMark))
+    return 0;
+  bool any = false;
+  for (Function &function : *host->module)
+    if (enz::dropCheckpointMarks(function)) {
+      any = true;
+      host->functions->invalidate(function, PreservedAnalyses::none());
+    }
+  return any;
 }

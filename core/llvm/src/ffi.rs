@@ -216,6 +216,11 @@ pub struct Prepare {
     pub avoid: *const Str,
     pub num_avoid: usize,
     pub keep_guesses: u8,
+    pub checkpoints: u8,
+    pub max_tape: u64,
+    pub context: *mut c_void,
+    pub note: Option<TextSink>,
+    pub harmless: Option<unsafe extern "C" fn(*mut c_void, Str) -> u8>,
 }
 
 #[repr(C)]
@@ -356,6 +361,7 @@ unsafe extern "C" {
 
     pub fn enz_prepare(host: HostRef, function: ValueRef, options: *const Prepare) -> Option<ValueRef>;
     pub fn enz_function_erase(host: HostRef, function: ValueRef);
+    pub fn enz_module_drop_checkpoint_marks(host: HostRef) -> u8;
 
     pub fn enz_trip_counts(host: HostRef, function: ValueRef, sink: *const FactSink);
     pub fn enz_memory_facts(host: HostRef, function: ValueRef, sink: *const FactSink);

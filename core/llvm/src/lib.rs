@@ -61,4 +61,4 @@ pub use markers::{MarkerArg, MarkerCall, MarkerValue};
 pub use options::{OptionKind, OptionRow, Options};
 pub use pass::{Level, Phase};
 pub use problem::Problem;
-pub use session::{ExternalWrites, PrepareOptions, Session};
+pub use session::{Checkpoints, ExternalWrites, PrepareOptions, Session};

@@ -38,6 +38,29 @@ impl Setting for bool {
     }
 }
 
+impl Setting for u64 {
+    fn read(name: &str, default: u64) -> u64 {
+        match text(name) {
+            Some(given) if !given.is_empty() => bytes(&given).unwrap_or_else(|| {
+                eprintln!("warning: -{name}={given} is no number of bytes (digits, then K, M or G); it is ignored");
+                default
+            }),
+            Some(_) | None => default,
+        }
+    }
+}
+
+/// A number of bytes: digits, and K, M or G for powers of 1024.
+pub fn bytes(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.char_indices().last()? {
+        (n, 'k' | 'K') => (&text[..n], 1 << 10),
+        (n, 'm' | 'M') => (&text[..n], 1 << 20),
+        (n, 'g' | 'G') => (&text[..n], 1 << 30),
+        _ => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
 impl Setting for i64 {
     fn read(name: &str, default: i64) -> i64 {
         number(name).unwrap_or(default)
@@ -47,6 +70,9 @@ impl Setting for i64 {
 macro_rules! kind_of {
     (bool, $default:expr) => {
         OptionKind::Bool($default)
+    };
+    (u64, $default:expr) => {
+        OptionKind::Text
     };
     (i64, $default:expr) => {
         OptionKind::Int($default)
@@ -91,6 +117,7 @@ options! {
     print: bool = false, "enzyme-print", "Print functions before and after differentiation";
     fast_math: bool = false, "enzyme-fast-math", "Allow fast-math on the arithmetic of derivatives";
     inline_count: i64 = 20000, "enzyme-inline-count", "Instructions that may be inlined into a function before it is differentiated (0: never)";
+    max_tape: u64 = 0, "enzyme-max-tape", "Bytes (K, M, G) that the caches of a loop may take before it is checkpointed (0: never)";
     cache_price: i64 = 100, "enzyme-cache-price", "What keeping a value for the reverse sweep costs, in percent: 1 keeps, 1000000 rebuilds all it can";
     strong_zero: bool = false, "enzyme-strong-zero", "A zero adjoint stays zero through infinite partial derivatives";
 }

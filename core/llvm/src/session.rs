@@ -1,6 +1,7 @@
 //! One LLVM module under differentiation, and its mirror.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::c_void;
 
 use enzyme_ir::{DataLayout, Facts, FuncId, Linkage, LocId, Module};
 
@@ -33,6 +34,17 @@ pub struct PrepareOptions {
     pub keep_guesses: bool,
     /// Whether to ask for facts, which costs time.
     pub facts: bool,
+    /// Loops may be checkpointed.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+/// Which loops are prepared for checkpointing, beside those that the program marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checkpoints {
+    /// The function whose outermost loops are.
+    pub root: FuncId,
+    /// Bytes beyond which they are; 0 for none.
+    pub max_tape: u64,
 }
 
 impl Default for PrepareOptions {
@@ -41,12 +53,13 @@ impl Default for PrepareOptions {
             inline_budget: 20_000,
             inline_callee: 1_000,
             keep: Vec::new(),
-            keep_containing: vec!["__enzyme_".to_owned()],
+            keep_containing: vec!["__enzyme_".to_owned(), "enzyme.checkpoint.".to_owned()],
             force: Vec::new(),
             force_budget: 50_000,
             avoid: Vec::new(),
             keep_guesses: false,
             facts: true,
+            checkpoints: None,
         }
     }
 }
@@ -68,6 +81,8 @@ pub struct Session {
     pub ir: Module,
     /// What is known of external functions by name, beyond what LLVM knows.
     pub external_writes: Option<fn(&str) -> ExternalWrites>,
+    /// Why loops that might have been checkpointed are not, one to a line.
+    pub notes: String,
     pub(crate) host: HostRef,
     pub(crate) imported: Imported,
     pub(crate) exported: Exported,
@@ -99,6 +114,7 @@ impl Session {
         Session {
             ir,
             external_writes: None,
+            notes: String::new(),
             host,
             imported: Imported::default(),
             exported: Exported::default(),
@@ -150,6 +166,8 @@ impl Session {
         let containing: Vec<Str> = options.keep_containing.iter().map(|s| Str::of(s)).collect();
         let force: Vec<Str> = options.force.iter().map(|s| Str::of(s)).collect();
         let avoid: Vec<Str> = options.avoid.iter().map(|s| Str::of(s)).collect();
+        let root = options.checkpoints.filter(|c| c.root == f);
+        let mut asked = Asked { notes: &mut self.notes, writes: self.external_writes };
         let raw = ffi::Prepare {
             inline_budget: options.inline_budget,
             inline_callee: options.inline_callee,
@@ -163,8 +181,13 @@ impl Session {
             avoid: avoid.as_ptr(),
             num_avoid: avoid.len(),
             keep_guesses: u8::from(options.keep_guesses),
+            checkpoints: u8::from(options.checkpoints.is_some()),
+            max_tape: root.map_or(0, |c| c.max_tape),
+            context: (&raw mut asked).cast(),
+            note: Some(on_note),
+            harmless: Some(on_harmless),
         };
-        // SAFETY: host and function are alive; `raw` points to arrays that live across the call.
+        // SAFETY: host and function are alive; `raw` points to arrays and a context that live across the call.
         let clone = unsafe { ffi::enz_prepare(self.host, value, &raw const raw) };
         let Some(clone) = clone else {
             return Err(vec![Problem::new(self.ir.funcs[f].name.clone(), "the function cannot be cloned")]);
@@ -262,6 +285,12 @@ impl Session {
         unsafe { ffi::enz_module_strip_markers(self.host, parts.as_ptr(), parts.len()) };
     }
 
+    /// Erases the calls by which the program marks loops to be checkpointed; whether there were any.
+    pub fn drop_checkpoint_marks(&mut self) -> bool {
+        // SAFETY: the host is alive; the calls are of a function without meaning elsewhere and without result.
+        unsafe { ffi::enz_module_drop_checkpoint_marks(self.host) != 0 }
+    }
+
     /// Checks the whole LLVM module.
     pub fn verify(&self) -> Result<(), Problem> {
         // SAFETY: the host is alive.
@@ -291,6 +320,29 @@ impl Session {
             Some(_) => Err(vec![Problem::new(name, "the function has no body here, or one that may be replaced")]),
             None => Err(vec![Problem::new(name, "the function is not in the module")]),
         }
+    }
+}
+
+/// What preparation may ask, and whom it tells.
+struct Asked<'a> {
+    notes: &'a mut String,
+    writes: Option<fn(&str) -> ExternalWrites>,
+}
+
+unsafe extern "C" fn on_note(context: *mut c_void, data: *const u8, len: usize) {
+    // SAFETY: `define_body` passes an `Asked` that outlives the call and that nobody else holds meanwhile.
+    let asked = unsafe { &mut *context.cast::<Asked<'_>>() };
+    asked.notes.push_str(&Str { data, len }.to_text());
+    asked.notes.push('\n');
+}
+
+unsafe extern "C" fn on_harmless(context: *mut c_void, name: Str) -> u8 {
+    // SAFETY: as in `on_note`.
+    let asked = unsafe { &*context.cast::<Asked<'_>>() };
+    match asked.writes.map(|f| f(&name.to_text())) {
+        Some(ExternalWrites::OnlyArguments) => 1,
+        Some(ExternalWrites::Nothing) => 2,
+        Some(ExternalWrites::Unknown) | None => 0,
     }
 }
 

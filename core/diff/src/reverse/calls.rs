@@ -3,46 +3,16 @@
 use std::collections::BTreeSet;
 
 use enzyme_analysis::{Callee, ClassId, Object, State as MemoryState, resolve};
-use enzyme_ir::{InstId, ValueId};
+use enzyme_ir::{InstId, Module, ValueId};
 
 use super::Reverse;
-use crate::keys::Key;
+use crate::keys::{Key, Subject};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode, Signature};
 
 impl Reverse<'_, '_> {
     fn callee_key(&self, i: InstId, mode: Mode) -> Option<DerivativeKey> {
-        let context = self.s.activity.calls.get(&i)?.clone();
-        let Callee::Defined(func) = resolve(self.e.module, self.s.func, i) else { return None };
-        let kept = self.kept_by(i, &context);
-        Some(DerivativeKey { func, mode, context, kept, unwinds: self.s.key.unwinds })
-    }
-
-    /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which
-    /// LLVM says so, and not known to the caller of this function unless it says the same.
-    fn kept_by(&self, i: InstId, context: &enzyme_analysis::Context) -> BTreeSet<ClassId> {
-        let mut out = BTreeSet::new();
-        let Some(map) = self.s.unit.memory.calls.get(&i) else { return out };
-        let args = self.s.func.call_args(i);
-        for (theirs, placed) in map {
-            let ours = &placed.class;
-            if context.classes.get(theirs) == Some(&MemoryState::Pinned) && self.s.unit.constants.contains(ours) {
-                out.insert(*theirs);
-                continue;
-            }
-            let positions: Vec<usize> =
-                (0..args.len()).filter(|n| self.s.unit.memory.class_of[args[*n]] == Some(*ours)).collect();
-            let stable = !positions.is_empty()
-                && positions.iter().all(|n| self.s.unit.facts.stable_args.contains(&(i, *n as u32)));
-            let inner = self.s.unit.memory.classes.values().any(|c| c.targets().any(|t| t == *ours));
-            let global = self.s.unit.memory.classes[*ours].objects.iter().any(|o| matches!(o, Object::Global(_)));
-            let outlives =
-                !self.s.is_split() || !self.s.unit.outer_classes.contains(ours) || self.s.key.kept.contains(ours);
-            if stable && !inner && !global && outlives {
-                out.insert(*theirs);
-            }
-        }
-        out
+        callee_key(self.e.module, &self.s, i, mode)
     }
 
     fn derivative(&mut self, i: InstId, mode: Mode) -> Result<(enzyme_ir::FuncId, Signature), Refusal> {
@@ -145,4 +115,38 @@ impl Reverse<'_, '_> {
         self.e.b().ret(out);
         Ok(())
     }
+}
+
+/// The derivative that the call `i` of a function with a body calls.
+pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Option<DerivativeKey> {
+    let context = s.activity.calls.get(&i)?.clone();
+    let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
+    let kept = kept_by(s, i, &context);
+    Some(DerivativeKey { func, mode, context, kept, unwinds: s.key.unwinds })
+}
+
+/// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which
+/// LLVM says so, and not known to the caller of this function unless it says the same.
+fn kept_by(s: &Subject<'_>, i: InstId, context: &enzyme_analysis::Context) -> BTreeSet<ClassId> {
+    let mut out = BTreeSet::new();
+    let Some(map) = s.unit.memory.calls.get(&i) else { return out };
+    let args = s.func.call_args(i);
+    for (theirs, placed) in map {
+        let ours = &placed.class;
+        if context.classes.get(theirs) == Some(&MemoryState::Pinned) && s.unit.constants.contains(ours) {
+            out.insert(*theirs);
+            continue;
+        }
+        let positions: Vec<usize> =
+            (0..args.len()).filter(|n| s.unit.memory.class_of[args[*n]] == Some(*ours)).collect();
+        let stable =
+            !positions.is_empty() && positions.iter().all(|n| s.unit.facts.stable_args.contains(&(i, *n as u32)));
+        let inner = s.unit.memory.classes.values().any(|c| c.targets().any(|t| t == *ours));
+        let global = s.unit.memory.classes[*ours].objects.iter().any(|o| matches!(o, Object::Global(_)));
+        let outlives = !s.is_split() || !s.unit.outer_classes.contains(ours) || s.key.kept.contains(ours);
+        if stable && !inner && !global && outlives {
+            out.insert(*theirs);
+        }
+    }
+    out
 }

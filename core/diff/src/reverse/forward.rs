@@ -6,6 +6,7 @@ use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClass, Op, TailKind, ValueDef, ValueId};
 
 use super::{Reverse, as_call};
+use crate::checkpoint;
 use crate::copies::{Bytes, classify};
 use crate::keys::{Key, is_own_shadow};
 use crate::plan::Rows;
@@ -541,6 +542,10 @@ impl Reverse<'_, '_> {
                 self.map[r] = Some(nothing);
                 self.shadows.insert(r, nothing);
             }
+            return Ok(());
+        }
+        if let (Some(question), Some(r)) = (checkpoint::question(self.e.module, self.s.func, i), inst.result) {
+            self.map[r] = Some(self.answer(question, i, &args));
             return Ok(());
         }
         let callee = resolve(self.e.module, self.s.func, i);

@@ -1,0 +1,508 @@
+//! Checkpointed loops in reverse mode: the forward sweep keeps states by a schedule, the reverse sweep repeats steps.
+//!
+//! Preparation branches off loops as functions: a *step*, and a *loop* that calls it until it returns another value than
+//! zero (the bridge's `checkpoint.cpp` says what passes between them). The augmented derivative of such a loop calls the
+//! primal step, the gradient the step again and, at the step to be reversed, its combined derivative: one step has
+//! caches at a time. Which states are kept and when, the schedule knows, a few functions of C in the user's module.
+//!
+//! ```text
+//!   augmented:  new, region..., begin; do { before } while (step() == 0)
+//!   gradient:   turn; while (what = next()) what == 1 ? step() : derivative of step()
+//! ```
+//!
+//! The schedule writes the state of the loop's memory and puts back what was there in the end, so nobody else notices.
+//! What the loop reads and does not write must be as it was: it is, if the key says that the memory is kept; else it is
+//! saved once as well, if its extent is known. Where that fails, or where written memory holds pointers (their shadows
+//! would have to go back too), the loop function has its ordinary derivative, which is right and takes more memory.
+//!
+//! Whether the branch with the loop function is taken is decided at run time, by what the plan of the plain loop would
+//! cache: bytes of rows times iterations.
+
+use std::collections::BTreeMap;
+
+use enzyme_analysis::{Activity, Callee, Unit, resolve};
+use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{BinOp, BlockId, Func, FuncId, InstId, IntPred, MemClass, Module, Op, ValueId};
+
+use crate::emit::Emit;
+use crate::keys::{Key, Subject};
+use crate::plan::{Plan, Rows};
+use crate::refusal::{Refusal, RefusalKind};
+use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
+use crate::reverse::Reverse;
+
+/// Prefix of the names of loop functions.
+pub const LOOP: &str = "enzyme.checkpoint.loop.";
+/// Prefix of the names of functions that ask whether a loop is to be checkpointed.
+pub const WANTED: &str = "enzyme.checkpoint.wanted.";
+/// Name of the function that asks for a loop's share of the limit.
+pub const SHARE: &str = "enzyme.checkpoint.share";
+
+/// Parameters of a loop function between those of the step and the regions.
+const FIXED: usize = 3;
+
+/// A loop function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outlined {
+    /// The call of the step.
+    pub call: InstId,
+    /// The step.
+    pub step: FuncId,
+    /// Number of the step's parameters, which are the first of the loop's.
+    pub inputs: usize,
+    /// Number of regions that the loop may write, which are the first.
+    pub written: usize,
+    /// Whether the regions hold all that the loop reads.
+    pub complete: bool,
+}
+
+/// Whether `func` is a loop function.
+pub fn recognise(module: &Module, func: &Func) -> Option<Outlined> {
+    let rest = func.name.strip_prefix(LOOP)?;
+    let mut parts = rest.split('.');
+    let complete = parts.next()? == "all";
+    let written: usize = parts.next()?.parse().ok()?;
+    let is_call = |i: &InstId| matches!(func.insts[*i].op, Op::Call(_));
+    let mut calls = func.placed().map(|e| e.1).filter(is_call);
+    let (call, None) = (calls.next()?, calls.next()) else { return None };
+    let Callee::Defined(step) = resolve(module, func, call) else { return None };
+    let args = func.call_args(call);
+    let inputs = args.len();
+    let same = args.iter().zip(&func.params).all(|(a, p)| a == p);
+    let regions = func.params.len().checked_sub(inputs + FIXED)?;
+    (same && regions.is_multiple_of(2) && 2 * written <= regions).then_some(Outlined {
+        call,
+        step,
+        inputs,
+        written,
+        complete,
+    })
+}
+
+/// How a loop function is checkpointed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checkpointed {
+    /// The loop.
+    pub outlined: Outlined,
+    /// What it only reads is saved too.
+    pub saves_read: bool,
+}
+
+/// How the loop function `func` is checkpointed; else why it is not.
+pub fn plan(
+    outlined: Outlined,
+    func: &Func,
+    unit: &Unit,
+    activity: &Activity,
+    key: &DerivativeKey,
+) -> Result<Checkpointed, &'static str> {
+    if !activity.calls.contains_key(&outlined.call) {
+        return Err("nothing flows through it");
+    }
+    let kept = unit.outer_classes.iter().all(|c| key.kept.contains(c));
+    if !kept && !outlined.complete {
+        return Err("it reads memory that may be overwritten later, and whose extent is not known before it");
+    }
+    let first = outlined.inputs + FIXED;
+    for (n, p) in func.params.iter().enumerate().skip(first).step_by(2) {
+        let holds_pointers = unit.memory.class_of[*p].is_some_and(|c| unit.memory.classes[c].targets().count() > 0);
+        let is_saved = !kept || (n - first) / 2 < outlined.written;
+        if holds_pointers && is_saved {
+            return Err("it writes memory that may hold pointers");
+        }
+    }
+    Ok(Checkpointed { outlined, saves_read: !kept })
+}
+
+/// Writes the augmented or gradient derivative of the loop function of `s`.
+pub fn synthesise(
+    module: &mut Module,
+    id: FuncId,
+    s: Subject<'_>,
+    plan: &Checkpointed,
+    sig: &Signature,
+    derivatives: &mut dyn Derivatives,
+) -> Result<Func, Refusal> {
+    let declared = &module.funcs[id];
+    let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
+    func.linkage = enzyme_ir::Linkage::Internal;
+    let mut w = Writer { e: Emit::new(module, func), s, plan, sig };
+    let start = w.e.new_block("start");
+    w.e.block = start;
+    match s.key.mode {
+        Mode::Augmented => w.augmented(),
+        Mode::Gradient => w.gradient(derivatives)?,
+        Mode::Combined | Mode::Forward => return Err(internal("a checkpointed loop in another mode")),
+    }
+    Ok(w.e.finish(start))
+}
+
+fn internal(what: &str) -> Refusal {
+    Refusal::new(RefusalKind::Internal(what.into()))
+}
+
+struct Writer<'a, 'm> {
+    e: Emit<'m>,
+    s: Subject<'a>,
+    plan: &'a Checkpointed,
+    sig: &'a Signature,
+}
+
+impl Writer<'_, '_> {
+    fn primal(&mut self, n: usize) -> ValueId {
+        self.e.func.params[self.sig.primal[n]]
+    }
+
+    fn step(&mut self) -> ValueId {
+        let args: Vec<ValueId> = (0..self.plan.outlined.inputs).map(|n| self.primal(n)).collect();
+        self.e.call_func(self.plan.outlined.step, &args)
+    }
+
+    fn augmented(&mut self) {
+        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        let inputs = self.plan.outlined.inputs;
+        let fixed: Vec<ValueId> = (inputs..inputs + FIXED).map(|n| self.primal(n)).collect();
+        let schedule = self.e.call("enzyme_checkpoint_new", ptr, &fixed);
+        for (n, at) in (inputs + FIXED..self.s.func.params.len()).step_by(2).enumerate() {
+            let is_written = n < self.plan.outlined.written;
+            if is_written || self.plan.saves_read {
+                let (address, bytes) = (self.primal(at), self.primal(at + 1));
+                let flag = self.e.b().i64(u64::from(is_written));
+                self.e.call("enzyme_checkpoint_region", void, &[schedule, address, bytes, flag]);
+            }
+        }
+        self.e.call("enzyme_checkpoint_begin", void, &[schedule]);
+        let (body, left) = (self.e.new_block("body"), self.e.new_block("left"));
+        self.e.go(body);
+        self.e.call("enzyme_checkpoint_before", void, &[schedule]);
+        let code = self.step();
+        let ty = self.e.ty(code);
+        let zero = self.e.b().zero(ty);
+        let goes_on = self.e.b().icmp(IntPred::Eq, code, zero);
+        self.e.b().cond_br(goes_on, body, left);
+        self.e.block = left;
+        let mut fields = vec![schedule];
+        if self.sig.result_field.is_some() {
+            fields.push(code);
+        }
+        let out = self.e.tuple(self.sig.ret, &fields);
+        self.e.b().ret(out);
+    }
+
+    fn gradient(&mut self, derivatives: &mut dyn Derivatives) -> Result<(), Refusal> {
+        let lost = || internal("a checkpointed loop lost its step");
+        let (void, i32) = (self.e.module.ctx.types.void(), self.e.module.ctx.types.int(32));
+        let outlined = &self.plan.outlined;
+        let key = DerivativeKey {
+            func: outlined.step,
+            mode: Mode::Combined,
+            context: self.s.activity.calls.get(&outlined.call).cloned().ok_or_else(lost)?,
+            kept: std::collections::BTreeSet::new(),
+            unwinds: self.s.key.unwinds,
+        };
+        let (derivative, of_step) = derivatives.get(self.e.module, &key).ok_or_else(lost)?;
+        let schedule = self.sig.tape.and_then(|n| self.e.func.params.get(n)).copied().ok_or_else(lost)?;
+        let mut sums: BTreeMap<usize, ValueId> = BTreeMap::new();
+        for (n, p) in self.s.func.params.iter().enumerate() {
+            if self.sig.adjoints[n].is_some() {
+                let ty = self.s.func.ty(*p);
+                let neutral = self.e.neutral(ty);
+                let slot = self.e.slot(ty, Some(neutral));
+                sums.insert(n, slot);
+            }
+        }
+        self.e.call("enzyme_checkpoint_turn", void, &[schedule]);
+        let head = self.e.new_block("head");
+        let [again, reverse, back, done] = ["again", "reverse", "back", "done"].map(|n| self.e.new_block(n));
+        self.e.go(head);
+        let what = self.e.call("enzyme_checkpoint_next", i32, &[schedule]);
+        let one = self.e.b().int(i32, 1);
+        let is_again = self.e.b().icmp(IntPred::Eq, what, one);
+        self.e.b().cond_br(is_again, again, back);
+        self.e.block = again;
+        self.step();
+        self.e.b().br(head);
+        self.e.block = back;
+        let zero = self.e.b().int(i32, 0);
+        let is_done = self.e.b().icmp(IntPred::Eq, what, zero);
+        self.e.b().cond_br(is_done, done, reverse);
+        self.e.block = reverse;
+        let mut values = vec![None; of_step.params.len()];
+        for n in 0..of_step.primal.len() {
+            let primal = self.primal(n);
+            values[of_step.primal[n]] = Some(primal);
+            if let Some(at) = of_step.shadow[n] {
+                let own = self.sig.shadow.get(n).copied().flatten();
+                values[at] = Some(own.map_or(primal, |m| self.e.func.params[m]));
+            }
+        }
+        let values: Vec<ValueId> = values.into_iter().flatten().collect();
+        if values.len() != of_step.params.len() {
+            return Err(lost());
+        }
+        let out = self.e.call_func(derivative, &values);
+        for (n, field) in of_step.adjoints.iter().enumerate() {
+            if let (Some(field), Some(slot)) = (field, sums.get(&n).copied()) {
+                let part = self.e.b().extract_value(out, &[*field]);
+                let ty = self.e.ty(part);
+                let old = self.e.b().load(ty, slot, 0, MemClass::Unknown);
+                let sum = self.e.sum(old, part);
+                self.e.b().store(sum, slot, 0, MemClass::Unknown);
+            }
+        }
+        self.e.b().br(head);
+        self.e.block = done;
+        let mut fields = Vec::new();
+        for (n, slot) in sums {
+            let ty = self.s.func.ty(self.s.func.params[n]);
+            fields.push(self.e.b().load(ty, slot, 0, MemClass::Unknown));
+        }
+        let out = self.e.tuple(self.sig.ret, &fields);
+        self.e.b().ret(out);
+        Ok(())
+    }
+}
+
+/// What the plain form of a loop would cache: for each cache the loop whose rows it has, and the positions among the
+/// arguments of the question of the trip counts that multiply.
+pub type Estimate = Vec<(LoopId, Vec<usize>)>;
+
+/// What preparation leaves for the plan to answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// Whether a loop is to be checkpointed: the bytes that it may take, and the trip counts of all loops in it.
+    Wanted,
+    /// The bytes that one loop may take of those that all may take.
+    Share,
+}
+
+/// What the call `i` asks, if it is a question.
+pub fn question(module: &Module, func: &Func, i: InstId) -> Option<Question> {
+    let name = &module.funcs[module.direct_callee(func, i)?].name;
+    if name.starts_with(WANTED) {
+        Some(Question::Wanted)
+    } else if name == SHARE {
+        Some(Question::Share)
+    } else {
+        None
+    }
+}
+
+/// How many loops of `s` share the limit: those that cache anything.
+pub fn sharing(module: &Module, s: &Subject<'_>, plan: &Plan) -> u64 {
+    let asks = |i: &InstId| {
+        matches!(s.func.insts[*i].op, Op::Call(_)) && question(module, s.func, *i) == Some(Question::Wanted)
+    };
+    let caches = |i: &InstId| estimate(s, plan, *i).is_none_or(|e| !e.is_empty());
+    (s.func.placed().map(|e| e.1).filter(asks).filter(caches).count() as u64).max(1)
+}
+
+/// The call of the loop function that runs where the answer to the question `i` is yes.
+fn loop_call(module: &Module, s: &Subject<'_>, i: InstId) -> Option<InstId> {
+    let block = s.shape.block_of[i]?;
+    let Op::CondBr { then_to, .. } = s.func.insts[s.func.terminator(block)?].op else { return None };
+    let is_loop = |j: &InstId| {
+        matches!(s.func.insts[*j].op, Op::Call(_))
+            && module.direct_callee(s.func, *j).is_some_and(|f| module.funcs[f].name.starts_with(LOOP))
+    };
+    s.func.blocks[then_to].insts.iter().copied().find(is_loop)
+}
+
+impl Reverse<'_, '_> {
+    /// The answer to the question `i` at the block at hand, in the forward sweep.
+    pub(crate) fn answer(&mut self, question: Question, i: InstId, args: &[ValueId]) -> ValueId {
+        let i1 = self.e.module.ctx.types.int(1);
+        let values: Vec<ValueId> = args.iter().map(|a| self.forward_value(*a)).collect();
+        let Some(limit) = values.first().copied() else { return self.e.b().int(i1, 0) };
+        let loops = sharing(self.e.module, &self.s, self.plan);
+        let loops = self.e.b().i64(loops);
+        let share = self.e.b().binary(BinOp::UDiv, limit, loops);
+        if question == Question::Share {
+            return share;
+        }
+        let key = loop_call(self.e.module, &self.s, i)
+            .and_then(|call| crate::reverse::callee_key(self.e.module, &self.s, call, Mode::Augmented));
+        if !key.is_some_and(|k| self.derivatives.is_checkpointed(self.e.module, &k)) {
+            return self.e.b().int(i1, 0);
+        }
+        let terms = estimate(&self.s, self.plan, i).map(|terms| {
+            let bytes = |l| row_bytes(self.e.module, &self.s, self.plan, l);
+            terms.into_iter().map(|(l, factors)| (bytes(l), factors)).collect()
+        });
+        compare(&mut self.e, terms, share, &values)
+    }
+}
+
+/// What the plain form of the loop that the question `i` is about would cache; `None` if nobody knows.
+pub fn estimate(s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<Estimate> {
+    let plain = plain_loop(s, i)?;
+    let args = s.func.call_args(i);
+    let header = |b: &BlockId| s.shape.loops.headed_by(*b);
+    let inside = |l: &LoopId| s.shape.loops.loops().any(|(id, x)| id == *l && s.shape.loops.contains(plain, x.header));
+    let order: Vec<LoopId> = s.func.layout.iter().filter_map(header).filter(inside).collect();
+    if order.len() + 1 != args.len() {
+        return None;
+    }
+    let mut out = Vec::new();
+    for (l, cache) in plan.loops.iter().filter(|(l, _)| inside(l)) {
+        if cache.keys.iter().any(|k| matches!(k, Key::Tape(_))) {
+            return None;
+        }
+        let mut factors = Vec::new();
+        let mut at = Some(*l);
+        while let Some(x) = at.filter(inside) {
+            factors.push(order.iter().position(|y| *y == x)? + 1);
+            at = s.scope(Key::Count(x));
+        }
+        out.push((*l, factors));
+    }
+    Some(out)
+}
+
+/// The loop that runs where the answer is no.
+fn plain_loop(s: &Subject<'_>, i: InstId) -> Option<LoopId> {
+    let block = s.shape.block_of[i]?;
+    let Op::CondBr { else_to, .. } = s.func.insts[s.func.terminator(block)?].op else { return None };
+    s.shape.loops.loops().find(|(_, l)| l.preheader == Some(else_to)).map(|(id, _)| id)
+}
+
+/// Bytes of a row of the cache of `l`.
+pub fn row_bytes(module: &Module, s: &Subject<'_>, plan: &Plan, l: LoopId) -> u64 {
+    let Some(cache) = plan.loops.get(&l) else { return 0 };
+    let bytes = |k: &Key| match k {
+        Key::Primal(v) | Key::Shadow(v) => crate::keys::cached_bytes(module, s.func.ty(*v)),
+        Key::Entered(_) => 4,
+        Key::Count(_) | Key::Tape(_) => 8,
+    };
+    let sum: u64 = cache.keys.iter().map(bytes).sum();
+    if matches!(cache.rows, Rows::Exact(_)) { sum } else { sum.next_multiple_of(8) }
+}
+
+/// Whether rows of so many bytes times the trip counts among `args` come to more than `limit`.
+fn compare(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, limit: ValueId, args: &[ValueId]) -> ValueId {
+    let i1 = e.module.ctx.types.int(1);
+    let yes = e.b().int(i1, 1);
+    let unknown = e.b().i64(u64::MAX);
+    let Some(terms) = terms else { return yes };
+    if terms.iter().flat_map(|t| &t.1).any(|n| args.get(*n).is_none_or(|a| *a == unknown)) {
+        return yes;
+    }
+    let times = crate::runtime::times(e.module);
+    let one = e.b().i64(1);
+    // No sum of these overflows.
+    let large = e.b().i64(1 << 56);
+    let mut total = e.b().i64(0);
+    for (bytes, factors) in terms {
+        let mut product = e.b().i64(bytes);
+        for n in factors {
+            let count = e.b().add(args[n], one);
+            product = e.call_func(times, &[product, count]);
+        }
+        let fits = e.b().icmp(IntPred::Ult, product, large);
+        let term = e.choose(fits, product, large);
+        total = e.b().add(total, term);
+    }
+    e.b().icmp(IntPred::Ugt, total, limit)
+}
+
+/// What the plan says of the loops of `s` that may be checkpointed.
+pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
+    let mut out = String::new();
+    let number = |v: ValueId| module.ctx.consts.as_u64(s.func.as_const(v)?);
+    for (_, i) in s.func.placed() {
+        if !matches!(s.func.insts[i].op, Op::Call(_)) {
+            continue;
+        }
+        let args = s.func.call_args(i);
+        let shares = sharing(module, s, plan);
+        if question(module, s.func, i) == Some(Question::Wanted) {
+            let limit = args.first().and_then(|v| number(*v)).unwrap_or(0) / shares;
+            let cached = match estimate(s, plan, i) {
+                None => "what is not known".to_owned(),
+                Some(terms) if terms.is_empty() => "nothing".to_owned(),
+                Some(terms) => {
+                    let term = |(l, factors): &(LoopId, Vec<usize>)| {
+                        let count =
+                            |n: &usize| number(args[*n]).map_or("n".to_owned(), |c| c.wrapping_add(1).to_string());
+                        let counts: Vec<String> = factors.iter().map(count).collect();
+                        format!("{} bytes x {}", row_bytes(module, s, plan, *l), counts.join(" x "))
+                    };
+                    terms.iter().map(term).collect::<Vec<_>>().join(" + ")
+                }
+            };
+            out.push_str(&format!("loop checkpointed if it would cache over {limit} bytes: it caches {cached}\n"));
+        }
+        let callee = module.direct_callee(s.func, i).map(|f| &module.funcs[f]);
+        if let Some(outlined) = callee.and_then(|f| recognise(module, f)) {
+            out.push_str(&describe_states(module, s, &outlined, i, shares, &number));
+        }
+    }
+    out
+}
+
+fn describe_states(
+    module: &Module,
+    s: &Subject<'_>,
+    outlined: &Outlined,
+    call: InstId,
+    shares: u64,
+    number: &dyn Fn(ValueId) -> Option<u64>,
+) -> String {
+    let args = s.func.call_args(call);
+    let place = crate::reverse::place_of(module, s.func, call);
+    let at = |n: usize| args.get(n).and_then(|v| number(*v));
+    let (bytes, states, steps) = (at(outlined.inputs), at(outlined.inputs + 1), at(outlined.inputs + 2));
+    // A share is asked for; else the number of states is given.
+    let share = args.get(outlined.inputs).and_then(|v| s.func.def_inst(*v));
+    let limit = share.and_then(|i| s.func.call_args(i).first()).and_then(|v| number(*v)).map(|n| n / shares);
+    let first = outlined.inputs + FIXED + 1;
+    let sizes: Vec<Option<u64>> = (0..outlined.written).map(|n| at(first + 2 * n)).collect();
+    let state: Option<u64> = sizes.iter().copied().sum();
+    let marked = bytes == Some(u64::MAX);
+    let states = if marked { states } else { state.zip(limit).map(|(s, b)| (b / s.max(1)).max(1)) };
+    let shown = |n: Option<u64>, word: &str| n.map_or(word.to_owned(), |n| n.to_string());
+    let known = steps.filter(|n| *n != u64::MAX);
+    let again = known.zip(states).map(|(l, c)| repeated(l, c));
+    let fixed: u64 = sizes.iter().flatten().sum();
+    let size = match state {
+        Some(n) => n.to_string(),
+        None => format!("{fixed} and what is known at run time"),
+    };
+    format!(
+        "  {place}: state of {} regions, {size} bytes; states kept: {}; steps: {}; steps repeated: {}\n",
+        outlined.written,
+        shown(states, "as many as fit"),
+        shown(known, "known at run time"),
+        shown(again, "known at run time"),
+    )
+}
+
+/// Steps done again where `steps` are reversed with `states` kept (Griewank and Walther 2000).
+pub fn repeated(steps: u64, states: u64) -> u64 {
+    // (c + r)! / (c! r!), no more than a large number.
+    let choose = |n: u128, k: u128| {
+        let k = k.min(n - k);
+        (0..k).fold(1u128, |c, i| (c * (n - i) / (i + 1)).min(1 << 100))
+    };
+    let (steps, states) = (u128::from(steps), u128::from(states.max(1)));
+    let mut r = 0u128;
+    while choose(states + r, r) < steps && r < steps {
+        r += 1;
+    }
+    let less = if r == 0 { 0 } else { choose(states + r, r - 1) };
+    u64::try_from((r * steps).saturating_sub(less)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeated;
+
+    #[test]
+    fn counts_of_repeated_steps() {
+        // Griewank and Walther, "Evaluating Derivatives", chapter 12: 10 steps with 3 states are reversed with 15.
+        assert_eq!(repeated(1, 1), 0);
+        assert_eq!(repeated(4, 1), 6);
+        assert_eq!(repeated(10, 3), 15);
+        assert_eq!(repeated(10, 10), 9);
+    }
+}

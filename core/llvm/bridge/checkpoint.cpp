@@ -1,0 +1,408 @@
+// Loops whose steps can be done again from states that are kept: found in a prepared clone, and branched off.
+//
+// Of a loop that qualifies, the body becomes a function of its own, the *step*. What a step passes to the next in
+// registers goes through stack slots, so that the state of the loop is memory alone: these slots and all memory that
+// the loop may write. A second function, the *loop*, calls the step until it says that the loop is left and where to.
+// The clone calls it where `enzyme.checkpoint.wanted` says so, and runs the loop as it was elsewhere; a loop that the
+// program marks with `__enzyme_checkpoint(n)` is replaced. The loop function is ordinary code with an ordinary
+// derivative; its trailing parameters, which it does not use, say what a schedule (checkpoint.c) needs to know:
+//
+//   ... parameters of the step ..., bytes for states, states, trip count or -1, and of each region: address, bytes
+//
+// Its name says whether the regions hold all that the loop reads (`all`, else `some`), and how many of them it may
+// write, which come first. See extents.h for these.
+//
+// Not handled, so refused, each with a note: steps that throw, allocate what outlives them, store pointers, call what
+// may write memory or do I/O, are volatile or atomic; pointers carried from step to step; memory without known extent.
+
+#include "extents.h"
+
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace {
+
+// How often loads are looked for that can come before a loop.
+constexpr int kHoistRounds = 6;
+
+std::string placeOf(const Loop &loop) {
+  std::string out;
+  raw_string_ostream stream(out);
+  if (const DebugLoc at = loop.getStartLoc())
+    stream << at->getFilename() << ":" << at.getLine();
+  else
+    stream << "depth " << loop.getLoopDepth();
+  return out;
+}
+
+class Candidate : public enz::Extents {
+public:
+  using Extents::Extents;
+
+  void transform(uint64_t limit, int64_t states, unsigned number);
+
+private:
+  Function *makeStep(const Twine &name, ArrayRef<Value *> inputs, ArrayRef<AllocaInst *> slots,
+                     const DenseMap<PHINode *, AllocaInst *> &slot_of,
+                     const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges);
+  Function *makeLoop(const Twine &name, Function &step, ArrayRef<Type *> control);
+};
+
+void takeAttributes(Function &to, const Function &from) {
+  to.addFnAttrs(AttrBuilder(from.getContext(), from.getAttributes().getFnAttrs()));
+  for (Attribute::AttrKind kind : {Attribute::Memory, Attribute::NoReturn, Attribute::AlwaysInline,
+                                   Attribute::OptimizeNone, Attribute::InlineHint, Attribute::Cold})
+    to.removeFnAttr(kind);
+  to.setDoesNotThrow();
+  to.addFnAttr(Attribute::NoInline);
+  to.setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+}
+
+// The body of the loop: reads what the step before left in the slots, and leaves its own there. Returns 0 to go on,
+// else the number of the edge by which the loop is left.
+Function *Candidate::makeStep(const Twine &name, ArrayRef<Value *> inputs, ArrayRef<AllocaInst *> slots,
+                              const DenseMap<PHINode *, AllocaInst *> &slot_of,
+                              const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges) {
+  LLVMContext &context = function_.getContext();
+  SmallVector<Type *, 16> types;
+  for (AllocaInst *slot : slots)
+    types.push_back(slot->getType());
+  for (Value *input : inputs)
+    types.push_back(input->getType());
+  auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
+  Function *step = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
+  takeAttributes(*step, function_);
+  DenseMap<AllocaInst *, Argument *> parameter;
+  ValueToValueMapTy map;
+  unsigned n = 0;
+  for (AllocaInst *slot : slots) {
+    parameter[slot] = step->getArg(n);
+    step->addParamAttr(n, Attribute::NoAlias);
+    step->getArg(n++)->setName("state");
+  }
+  for (Value *input : inputs) {
+    step->getArg(n)->setName(input->getName());
+    map[input] = step->getArg(n++);
+  }
+  BasicBlock *entry = BasicBlock::Create(context, "entry", step);
+  for (BasicBlock *block : loop_.blocks())
+    map[block] = CloneBasicBlock(block, map, "", step);
+  IRBuilder<> build(entry);
+  for (PHINode &phi : loop_.getHeader()->phis()) {
+    Value *copy = map[&phi];
+    map[&phi] = build.CreateLoad(phi.getType(), parameter[slot_of.lookup(&phi)], phi.getName());
+    cast<Instruction>(copy)->eraseFromParent();
+  }
+  build.CreateBr(cast<BasicBlock>(map[loop_.getHeader()]));
+  for (BasicBlock *block : loop_.blocks())
+    for (Instruction &inst : *cast<BasicBlock>(map[block]))
+      RemapInstruction(&inst, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  const auto mapped = [&](Value *value) -> Value * {
+    const auto it = map.find(value);
+    return it == map.end() ? value : static_cast<Value *>(it->second);
+  };
+  // Where an edge leads out of the step: what its phis take is stored.
+  const auto leave = [&](BasicBlock *from, BasicBlock *to, uint32_t code) {
+    BasicBlock *out = BasicBlock::Create(context, code ? "left" : "again", step);
+    build.SetInsertPoint(out);
+    for (PHINode &phi : to->phis())
+      if (AllocaInst *slot = slot_of.lookup(&phi))
+        build.CreateStore(mapped(phi.getIncomingValueForBlock(from)), parameter[slot]);
+    build.CreateRet(build.getInt32(code));
+    return out;
+  };
+  BasicBlock *latch = loop_.getLoopLatch();
+  BasicBlock *again = leave(latch, loop_.getHeader(), 0);
+  cast<BasicBlock>(map[latch])->getTerminator()->replaceSuccessorWith(cast<BasicBlock>(map[loop_.getHeader()]), again);
+  for (size_t i = 0; i < edges.size(); ++i) {
+    const auto [from, to] = edges[i];
+    cast<BasicBlock>(map[from])->getTerminator()->replaceSuccessorWith(to,
+                                                                       leave(from, to, static_cast<uint32_t>(i) + 1));
+  }
+  return step;
+}
+
+Function *Candidate::makeLoop(const Twine &name, Function &step, ArrayRef<Type *> control) {
+  LLVMContext &context = function_.getContext();
+  SmallVector<Type *, 16> types(step.getFunctionType()->params());
+  types.append(control.begin(), control.end());
+  auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
+  Function *loop = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
+  takeAttributes(*loop, function_);
+  SmallVector<Value *, 16> args;
+  for (unsigned i = 0; i < step.arg_size(); ++i) {
+    loop->addParamAttrs(i, AttrBuilder(context, step.getAttributes().getParamAttrs(i)));
+    args.push_back(loop->getArg(i));
+  }
+  BasicBlock *entry = BasicBlock::Create(context, "entry", loop);
+  BasicBlock *body = BasicBlock::Create(context, "body", loop);
+  BasicBlock *left = BasicBlock::Create(context, "left", loop);
+  IRBuilder<> build(entry);
+  build.CreateBr(body);
+  build.SetInsertPoint(body);
+  CallInst *code = build.CreateCall(&step, args);
+  build.CreateCondBr(build.CreateICmpEQ(code, build.getInt32(0)), body, left);
+  build.SetInsertPoint(left);
+  build.CreateRet(code);
+  return loop;
+}
+
+void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
+  LLVMContext &context = function_.getContext();
+  BasicBlock *preheader = loop_.getLoopPreheader();
+  BasicBlock *header = loop_.getHeader();
+  Instruction *place = preheader->getTerminator();
+  IRBuilder<> build(place);
+  Type *i64 = build.getInt64Ty();
+  const bool annotated = states > 0;
+
+  // Slots for what passes from step to step, and for what leaves the loop.
+  SetVector<std::pair<BasicBlock *, BasicBlock *>> edges;
+  for (BasicBlock *block : loop_.blocks())
+    for (BasicBlock *next : successors(block))
+      if (!loop_.contains(next))
+        edges.insert({block, next});
+  IRBuilder<> at_entry(&function_.getEntryBlock(), function_.getEntryBlock().getFirstInsertionPt());
+  SmallVector<AllocaInst *, 8> slots;
+  DenseMap<PHINode *, AllocaInst *> slot_of;
+  const auto addSlot = [&](PHINode &phi, const Twine &name) {
+    slots.push_back(at_entry.CreateAlloca(phi.getType(), nullptr, name));
+    slot_of[&phi] = slots.back();
+  };
+  for (PHINode &phi : header->phis())
+    addSlot(phi, "enzyme.state");
+  SmallPtrSet<BasicBlock *, 4> seen;
+  for (auto [from, to] : edges)
+    if (seen.insert(to).second)
+      for (PHINode &phi : to->phis())
+        if (any_of(phi.operands(), [&](const Use &use) {
+              const auto *inst = dyn_cast<Instruction>(use.get());
+              return inst && loop_.contains(inst);
+            }))
+          addSlot(phi, "enzyme.left");
+  // What the schedule must know, before control flow changes.
+  SmallVector<Value *, 16> control, wanted{build.getInt64(limit)};
+  SCEVExpander expander(evolution_, "enzyme.checkpoint");
+  const auto countOf = [&](const Loop &loop, bool exact) -> Value * {
+    const SCEV *count =
+        exact ? evolution_.getBackedgeTakenCount(&loop) : evolution_.getSymbolicMaxBackedgeTakenCount(&loop);
+    const enz::Range range = rangeOf(count);
+    if (!range || !count->getType()->isIntegerTy() || evolution_.getTypeSizeInBits(count->getType()) > 64)
+      return nullptr;
+    const SCEV *wide = evolution_.getNoopOrZeroExtend(range.high, i64);
+    return expander.isSafeToExpandAt(wide, place) ? expander.expandCodeFor(wide, i64, place) : nullptr;
+  };
+  Value *trips = countOf(loop_, true);
+  build.SetInsertPoint(place);
+  Value *share = build.getInt64(-1);
+  if (!annotated) {
+    FunctionCallee ask =
+        function_.getParent()->getOrInsertFunction("enzyme.checkpoint.share", FunctionType::get(i64, {i64}, false));
+    cast<Function>(ask.getCallee())->setDoesNotThrow();
+    share = build.CreateCall(ask, {build.getInt64(limit)});
+  }
+  control.push_back(share);
+  control.push_back(build.getInt64(annotated ? states : 0));
+  control.push_back(trips ? build.CreateAdd(trips, build.getInt64(1)) : build.getInt64(-1));
+  SmallVector<enz::Region, 8> sorted;
+  for (const bool of_written : {true, false})
+    for (const enz::Region &region : regions_)
+      if (region.written == of_written)
+        sorted.push_back(region);
+  regions_ = std::move(sorted);
+  const size_t written = slots.size() + count_if(regions_, [](const enz::Region &region) { return region.written; });
+  for (AllocaInst *slot : slots)
+    control.append({slot, build.getInt64(layout_.getTypeAllocSize(slot->getAllocatedType()))});
+  for (const enz::Region &region : regions_) {
+    build.SetInsertPoint(place);
+    Value *start = region.object, *bytes = nullptr;
+    if (region.object) {
+      bytes = bytesOf(build, region.object);
+    } else {
+      Value *low = expander.expandCodeFor(region.low, i64, place);
+      bytes = expander.expandCodeFor(region.bytes, i64, place);
+      build.SetInsertPoint(place);
+      start = build.CreatePtrAdd(region.base, low);
+      bytes = build.CreateSelect(guardOf(build, region.guards), bytes, build.getInt64(0));
+    }
+    control.append({start, bytes});
+  }
+  for (BasicBlock &block : function_)
+    if (Loop *inner = loops_.getLoopFor(&block); inner && inner->getHeader() == &block && loop_.contains(inner)) {
+      Value *count = countOf(*inner, false);
+      wanted.push_back(count ? count : build.getInt64(-1));
+    }
+
+  SetVector<Value *> inputs;
+  for (BasicBlock *block : loop_.blocks())
+    for (Instruction &inst : *block)
+      for (Use &use : inst.operands()) {
+        const auto *user = dyn_cast<PHINode>(&inst);
+        if (user && user->getParent() == header && !loop_.contains(user->getIncomingBlock(use)))
+          continue;
+        auto *def = dyn_cast<Instruction>(use.get());
+        if (isa<Argument>(use.get()) || (def && !loop_.contains(def)))
+          inputs.insert(use.get());
+      }
+  for (auto [from, to] : edges)
+    for (PHINode &phi : to->phis())
+      if (slot_of.count(&phi))
+        if (Value *v = phi.getIncomingValueForBlock(from);
+            isa<Argument>(v) || (isa<Instruction>(v) && !loop_.contains(cast<Instruction>(v))))
+          inputs.insert(v);
+
+  const std::string stem = "enzyme.checkpoint.";
+  const std::string tail = function_.getName().str() + "." + std::to_string(number);
+  Function *step = makeStep(stem + "step." + tail, inputs.getArrayRef(), slots, slot_of, edges);
+  SmallVector<Type *, 16> types;
+  for (Value *value : control)
+    types.push_back(value->getType());
+  Function *loop =
+      makeLoop(stem + "loop." + (complete_ ? "all." : "some.") + std::to_string(written) + "." + tail, *step, types);
+
+  // preheader: wanted ? checkpointed : plain.
+  BasicBlock *plain = SplitBlock(preheader, place->getIterator());
+  plain->setName("plain");
+  BasicBlock *checkpointed = BasicBlock::Create(context, "checkpointed", &function_, plain);
+  build.SetInsertPoint(preheader->getTerminator());
+  if (annotated) {
+    build.CreateBr(checkpointed);
+  } else {
+    SmallVector<Type *, 8> counts(wanted.size(), i64);
+    FunctionCallee ask = function_.getParent()->getOrInsertFunction(
+        stem + "wanted." + std::to_string(wanted.size()), FunctionType::get(build.getInt1Ty(), counts, false));
+    cast<Function>(ask.getCallee())->setDoesNotThrow();
+    build.CreateCondBr(build.CreateCall(ask, wanted), checkpointed, plain);
+  }
+  preheader->getTerminator()->eraseFromParent();
+  build.SetInsertPoint(checkpointed);
+  for (PHINode &phi : header->phis())
+    build.CreateStore(phi.getIncomingValueForBlock(plain), slot_of.lookup(&phi));
+  SmallVector<Value *, 32> args(slots.begin(), slots.end());
+  args.append(inputs.begin(), inputs.end());
+  args.append(control.begin(), control.end());
+  CallInst *code = build.CreateCall(loop, args);
+  if (const DebugLoc at = loop_.getStartLoc())
+    code->setDebugLoc(at);
+  SwitchInst *out = nullptr;
+  for (size_t i = 0; i < edges.size(); ++i) {
+    const auto [from, to] = edges[i];
+    BasicBlock *way = BasicBlock::Create(context, "checkpointed.left", &function_, plain);
+    IRBuilder<> leave(way);
+    for (PHINode &phi : to->phis()) {
+      AllocaInst *slot = slot_of.lookup(&phi);
+      phi.addIncoming(slot ? leave.CreateLoad(phi.getType(), slot) : phi.getIncomingValueForBlock(from), way);
+    }
+    leave.CreateBr(to);
+    if (edges.size() == 1)
+      build.CreateBr(way);
+    else if (!out)
+      out = build.CreateSwitch(code, way);
+    else
+      out->addCase(build.getInt32(static_cast<uint32_t>(i) + 1), way);
+  }
+  if (annotated)
+    EliminateUnreachableBlocks(function_);
+}
+
+CallInst *markOf(Instruction &inst) {
+  auto *call = dyn_cast<CallInst>(&inst);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  return callee && callee->isDeclaration() && callee->getName() == enz::kCheckpointMark ? call : nullptr;
+}
+
+} // namespace
+
+bool enz::dropCheckpointMarks(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block))
+      if (CallInst *call = markOf(inst)) {
+        call->eraseFromParent();
+        any = true;
+      }
+  return any;
+}
+
+bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrepare &options) {
+  const StringRef name = function.getName();
+  const auto say = [&](const Twine &line) {
+    const std::string text = line.str();
+    if (options.note)
+      options.note(options.context, text.data(), text.size());
+  };
+  // Headers of loops, and the states that may be kept of each: 0 for as many as the limit allows.
+  SmallVector<std::pair<BasicBlock *, int64_t>, 8> work;
+  bool marked = false;
+  {
+    auto &loops = host.functions->getResult<LoopAnalysis>(function);
+    DenseMap<BasicBlock *, int64_t> states;
+    for (BasicBlock &block : function)
+      for (Instruction &inst : block)
+        if (CallInst *call = markOf(inst)) {
+          marked = true;
+          Loop *loop = loops.getLoopFor(&block);
+          const auto *n = call->arg_empty() ? nullptr : dyn_cast<ConstantInt>(call->getArgOperand(0));
+          if (loop)
+            states[loop->getHeader()] = n && n->getSExtValue() > 0 ? n->getSExtValue() : 1;
+        }
+    for (Loop *loop : loops.getLoopsInPreorder()) {
+      const int64_t n = states.lookup(loop->getHeader());
+      if (n > 0 || (options.max_tape > 0 && loop->isOutermost()))
+        work.emplace_back(loop->getHeader(), n);
+    }
+  }
+  if (marked) {
+    dropCheckpointMarks(function);
+    host.functions->invalidate(function, PreservedAnalyses::none());
+  }
+  if (!options.checkpoints || name.contains("enzyme.checkpoint.loop."))
+    return marked;
+  const auto find = [&](BasicBlock *header) -> Loop * {
+    Loop *loop = host.functions->getResult<LoopAnalysis>(function).getLoopFor(header);
+    return loop && loop->getHeader() == header ? loop : nullptr;
+  };
+  bool hoisted = false;
+  for (const auto &[header, states] : work)
+    // What one round brings out makes more known to the next.
+    for (int round = 0; round < kHoistRounds; ++round) {
+      Loop *loop = find(header);
+      if (!loop || !Candidate(host, function, *loop, options).hoistLoads())
+        break;
+      host.functions->invalidate(function, PreservedAnalyses::none());
+      hoisted = true;
+    }
+  const auto examined = [&](BasicBlock *header, int64_t states, bool apply, unsigned number) {
+    Loop *loop = find(header);
+    if (!loop)
+      return false;
+    const std::string place = placeOf(*loop);
+    Candidate candidate(host, function, *loop, options);
+    const std::string why = candidate.examine();
+    if (!apply) {
+      if (!why.empty())
+        say("loop at " + place + " of @" + name + " cannot be checkpointed: " + why);
+      return why.empty();
+    }
+    if (!why.empty())
+      return false;
+    candidate.transform(options.max_tape, states, number);
+    host.functions->invalidate(function, PreservedAnalyses::none());
+    return true;
+  };
+  erase_if(work, [&](const auto &entry) { return !examined(entry.first, entry.second, false, 0); });
+  unsigned number = 0;
+  bool any = false;
+  for (const auto &[header, states] : work) {
+    // Inside of one that was replaced nothing is left.
+    if (none_of(function, [&, header = header](const BasicBlock &block) { return &block == header; }))
+      continue;
+    any |= examined(header, states, true, number++);
+  }
+  if (any)
+    enz::linkSchedule(host);
+  return any || marked || hoisted;
+}
