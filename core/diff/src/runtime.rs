@@ -102,7 +102,7 @@ pub fn alloc(module: &mut Module) -> FuncId {
 }
 
 /// Bytes at multiples of which `malloc` puts memory, on every system with 8-byte pointers.
-const MALLOC_ALIGN: u64 = 16;
+pub const MALLOC_ALIGN: u64 = 16;
 
 /// Memory of `bytes` at a multiple of `align`, to be released by `free`: the place of a stack slot that outlives its function.
 pub fn slot_memory(e: &mut Emit<'_>, bytes: ValueId, align: u64) -> ValueId {

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 25] = [
+const SOURCES: [&str; 27] = [
     "plugin",
     "options",
     "host",

@@ -335,6 +335,12 @@ impl Reverse<'_, '_> {
         self.e.b().gep(tape_ty, tape, &[zero, field])
     }
 
+    /// Alignment of a field of the tape, which begins where the allocator puts it.
+    fn tape_align(&self, ty: TypeId) -> u32 {
+        let own = self.e.module.ctx.layout.align_of(&self.e.module.ctx.types, ty);
+        own.min(crate::runtime::MALLOC_ALIGN) as u32
+    }
+
     /// The tape: all state, in memory of its own; null if there is none.
     pub fn save_tape(&mut self) -> Result<ValueId, Refusal> {
         let ptr = self.e.module.ctx.types.ptr();
@@ -346,7 +352,8 @@ impl Reverse<'_, '_> {
         for (n, (slot, field_ty)) in self.state.all.clone().into_iter().enumerate() {
             let v = self.e.b().load(field_ty, slot, 0, MemClass::Unknown);
             let at = self.tape_field(ty, tape, n);
-            self.e.b().store(v, at, 0, MemClass::Tape);
+            let align = self.tape_align(field_ty);
+            self.e.b().store(v, at, align, MemClass::Tape);
         }
         if self.tape_is_listed() {
             self.list_tape(tape);
@@ -360,7 +367,8 @@ impl Reverse<'_, '_> {
         let Some(tape) = self.sig.tape.and_then(|n| self.e.func.params.get(n)).copied() else { return };
         for (n, (slot, field_ty)) in self.state.all.clone().into_iter().enumerate() {
             let at = self.tape_field(ty, tape, n);
-            let v = self.e.b().load(field_ty, at, 0, MemClass::Tape);
+            let align = self.tape_align(field_ty);
+            let v = self.e.b().load(field_ty, at, align, MemClass::Tape);
             self.e.b().store(v, slot, 0, MemClass::Unknown);
         }
         if !self.tape_is_listed() {

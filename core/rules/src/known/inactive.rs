@@ -27,7 +27,11 @@ pub(super) static ROWS: &[KnownFn] = &[
         PRINTS,
         names![starting "__ubsan_handle_" "__asan_report_" "__asan_handle_no_return" "__sanitizer_cov_"],
     ),
-    inactive("questions of the engine's own, about loops", HIDDEN, names![starting "enzyme.checkpoint.wanted." "enzyme.checkpoint.share"]),
+    inactive(
+        "questions of the engine's own, about loops",
+        HIDDEN,
+        names![starting "enzyme.checkpoint.wanted." "enzyme.checkpoint.share"],
+    ),
     inactive("intrinsics: stack pointer", HIDDEN, names![starting "llvm.stacksave" "llvm.stackrestore"]),
     inactive("intrinsics: stop", ENDS, names!["llvm.trap" "llvm.ubsantrap"]),
     inactive(
