@@ -123,7 +123,8 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     auto *function = enz::as<Function>(functions[i]);
     if (!function || function->isDeclaration())
       continue;
-    // Jump threading and the propagation of correlated values take time in the square of the blocks; level 1 has neither.
+    // Jump threading and the propagation of correlated values take time in the square of the blocks; level 1 has
+    // neither.
     const bool many = level != OptimizationLevel::O0 && function->size() > kManyBlocks;
     const OptimizationLevel chosen = many ? OptimizationLevel::O1 : level;
     FunctionPassManager passes = level == OptimizationLevel::O0

@@ -5,8 +5,8 @@
 // as in dependence analysis (Allen, Kennedy, "Optimizing Compilers for Modern Architectures", chapter 3), but for one
 // direction only, and with bounds of inner loops that depend on counters of outer ones:
 //
-//   the load at iterations I and the store at iterations J of the common loops L1 .. Lc, J after I, means that for some m
-//   they agree in L1 .. Lm-1 and J is later than I in Lm, or they agree in all and the store follows the load.
+//   the load at iterations I and the store at iterations J of the common loops L1 .. Lc, J after I, means that for some
+//   m they agree in L1 .. Lm-1 and J is later than I in Lm, or they agree in all and the store follows the load.
 //
 // For each case a dimension is looked for whose subscripts differ for sure: the least subscript of one access, over all
 // inner loops, lies above the greatest of the other; in the case of Lm it may also be the store's subscript that has
@@ -360,8 +360,8 @@ bool enz::clarifySubscripts(ScalarEvolution &evolution, LoopInfo &loops, Functio
       factors[i] = is_unsigned || evolution.isKnownNonNegative(known) ? builder.CreateZExt(factor, cast->getType())
                                                                       : builder.CreateSExt(factor, cast->getType());
     }
-    Value *wide = is_unsigned ? builder.CreateNUWMul(factors[0], factors[1])
-                              : builder.CreateNSWMul(factors[0], factors[1]);
+    Value *wide =
+        is_unsigned ? builder.CreateNUWMul(factors[0], factors[1]) : builder.CreateNSWMul(factors[0], factors[1]);
     evolution.forgetValue(cast);
     cast->replaceAllUsesWith(wide);
     cast->eraseFromParent();
