@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use enzyme_ir::{
-    BinOp, ByteType, CastOp, Const, ConstId, Facts, Func, FuncId, GlobalId, InstId, Module, Op, Type, TypeId, ValueDef,
-    ValueId,
+    BinOp, ByteType, CastOp, Const, ConstId, Context, Facts, FloatKind, Func, FuncId, GlobalId, InstId, Module, Op,
+    Type, TypeId, ValueDef, ValueId,
 };
 
 use super::bytes::{float_bytes, items_of_type};
@@ -61,6 +61,20 @@ pub fn analyze_group(
         }
     }
     solver.finish()
+}
+
+/// The float whose bits the integer `v` is: it was made of one, or one is made of it, as a whole.
+fn bits_of(ctx: &Context, func: &Func, uses: &Uses, v: ValueId) -> Option<FloatKind> {
+    if !matches!(ctx.types[func.ty(v)], Type::Int(_)) || func.as_const(v).is_some() {
+        return None;
+    }
+    let kind = |other: ValueId| match ctx.types[func.ty(other)] {
+        Type::Float(kind) => Some(kind),
+        _ => None,
+    };
+    let cast = |i: InstId| Some(&func.insts[i]).filter(|inst| matches!(inst.op, Op::Cast(CastOp::BitCast)));
+    let from = func.def_inst(v).and_then(cast).and_then(|inst| kind(*inst.args.first()?));
+    from.or_else(|| uses.of(v).iter().filter_map(|i| cast(*i)?.result).find_map(kind))
 }
 
 pub(super) struct GroupFunc {
@@ -257,9 +271,11 @@ impl<'a> Solver<'a> {
         let wide = constant.is_none() && may_hold_address(self.module, ty);
         let address = wide && uses.is_some_and(|u| is_address(self.module, func, u, v));
         let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(func, v));
+        let float = uses.and_then(|u| bits_of(ctx, func, u, v));
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {
             let item = match ctx.types[scalar] {
                 Type::Float(kind) => Some((float_bytes(kind), ByteType::Float(kind))),
+                Type::Int(_) if float.is_some() => float.map(|kind| (float_bytes(kind), ByteType::Float(kind))),
                 Type::Ptr(_) => Some((POINTER, ByteType::Pointer)),
                 Type::Int(_) if address => Some((POINTER, ByteType::Pointer)),
                 Type::Int(_) if counted => {

@@ -12,6 +12,7 @@
 ; grad: @halves_are_cleared([2.0, 3.0], i64 1)
 ; grad: @only_cleared(1.5, [2.0])
 ; grad: @only_set(1.5, [2.0])
+; grad: @bits_read_once([2.0, 3.0, 5.0, 7.0], [1.5], i64 3)
 
 define double @write_read(double %x, ptr %p) {
   %a = fmul double %x, %x
@@ -77,6 +78,7 @@ define void @swap(ptr %p) {
 }
 
 declare double @llvm.exp.f64(double)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 ; The operand of the product was overwritten when the product is reversed.
 define void @needed_after_overwrite(ptr %p) {
@@ -142,4 +144,16 @@ define double @only_set(double %x, ptr %p) {
   store i64 4602678819172646912, ptr %p
   %y = fmul double %x, %x
   ret double %y
+}
+
+; One load of the bits serves as a number and as what is moved: the place that it is moved to holds a float all the same.
+define double @bits_read_once(ptr %a, ptr %w, i64 %k) {
+  %bits = load i64, ptr %w
+  store i64 %bits, ptr %a
+  call void @llvm.memset.p0.i64(ptr %a, i8 0, i64 24, i1 false)
+  %far = getelementptr double, ptr %a, i64 %k
+  %x = load double, ptr %far
+  %y = bitcast i64 %bits to double
+  %r = fmul double %x, %y
+  ret double %r
 }
