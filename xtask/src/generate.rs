@@ -20,7 +20,8 @@ const END: &str = "<!-- generated: end -->";
 const FLAGS: &str = "core/llvm/src/options.rs";
 
 static FLAG: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?m)^    \w+: (?:bool|i64) = ([^,]+), "([^"]+)", "([^"]+)";$"#).expect("the expression is constant")
+    Regex::new(r#"(?m)^    \w+: (?:bool|i64|u64) = ([^,]+), "([^"]+)", "([^"]+)";$"#)
+        .expect("the expression is constant")
 });
 
 /// A document and what it should be.
@@ -106,9 +107,11 @@ mod tests {
 
     #[test]
     fn flags_are_read() {
-        let source = "options! {\n    print: bool = false, \"enzyme-print\", \"Print\";\n    max: i64 = 20, \"enzyme-max\", \"Limit\";\n}\n";
+        let source = "options! {\n    print: bool = false, \"enzyme-print\", \"Print\";\n    max: i64 = 20, \"enzyme-max\", \"Limit\";\n    tape: u64 = 0, \"enzyme-tape\", \"Bytes\";\n}\n";
         let table = flag_table(source);
-        assert!(table.ends_with("| `-enzyme-print` | off | Print |\n| `-enzyme-max` | 20 | Limit |\n"), "{table}");
+        let rows =
+            "| `-enzyme-print` | off | Print |\n| `-enzyme-max` | 20 | Limit |\n| `-enzyme-tape` | 0 | Bytes |\n";
+        assert!(table.ends_with(rows), "{table}");
     }
 
     #[test]
