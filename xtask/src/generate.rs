@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 
+use crate::command::cargo;
 use crate::project::Project;
 use crate::tidy::codes;
 
@@ -86,7 +87,11 @@ pub fn write(project: &Project) -> Result<()> {
             println!("wrote {}", document.path);
         }
     }
-    Ok(())
+    // The tables of rules print themselves.
+    cargo(project, &["test", "--quiet", "--package", "enzyme-rules", "--test", "tables", "the_documentation_is_fresh"])
+        .environment("BLESS", "1")
+        .output()
+        .map(|_| ())
 }
 
 /// Says what is not fresh; `false` if anything is not.
