@@ -482,12 +482,26 @@ pub fn repeated(steps: u64, states: u64) -> u64 {
     // (c + r)! / (c! r!), no more than a large number.
     let choose = |n: u128, k: u128| {
         let k = k.min(n - k);
-        (0..k).fold(1u128, |c, i| (c * (n - i) / (i + 1)).min(1 << 100))
+        let mut c = 1u128;
+        for i in 0..k {
+            c = c.saturating_mul(n - i) / (i + 1);
+            // From here on it only grows.
+            if c >= 1 << 100 {
+                return 1 << 100;
+            }
+        }
+        c
     };
     let (steps, states) = (u128::from(steps), u128::from(states.max(1)));
-    let mut r = 0u128;
-    while choose(states + r, r) < steps && r < steps {
-        r += 1;
+    // The least r for which (c + r)! / (c! r!) is not below the steps; r = steps always is enough.
+    let (mut low, mut r) = (0u128, steps);
+    while low < r {
+        let middle = (low + r) / 2;
+        if choose(states + middle, middle) < steps {
+            low = middle + 1;
+        } else {
+            r = middle;
+        }
     }
     let less = if r == 0 { 0 } else { choose(states + r, r - 1) };
     u64::try_from((r * steps).saturating_sub(less)).unwrap_or(u64::MAX)
@@ -504,5 +518,8 @@ mod tests {
         assert_eq!(repeated(4, 1), 6);
         assert_eq!(repeated(10, 3), 15);
         assert_eq!(repeated(10, 10), 9);
+        // As fast for any count: one state, and more states than steps.
+        assert_eq!(repeated(1 << 31, 1), (1 << 30) * ((1 << 31) - 1));
+        assert_eq!(repeated(u64::MAX, u64::MAX), u64::MAX - 1);
     }
 }
