@@ -151,6 +151,9 @@ struct Failure {
 /// What caching may cost: everything cached, everything rebuilt, or as the plan has it.
 const PRICES: [Option<u32>; 4] = [Some(1), Some(1_000_000), None, None];
 
+/// Where there is no terminal for a bar: a line each time that so many programs are done.
+const LINE_EVERY: u64 = 500;
+
 /// So many failures of a signature are made small.
 const SMALL: u32 = 3;
 
@@ -194,7 +197,7 @@ fn hunt(arguments: &Arguments) -> Result<bool> {
             }
             let end = (first + arguments.batch).min(arguments.first.saturating_add(arguments.programs));
             let found = one_batch(arguments, &bench, first, end)?;
-            done.fetch_add(u64::from(end - first), Ordering::Relaxed);
+            let before = done.fetch_add(u64::from(end - first), Ordering::Relaxed);
             let mut saved = Vec::new();
             if let Ok(mut tally) = tally.lock() {
                 for (program, modes, outcome) in found {
@@ -212,6 +215,10 @@ fn hunt(arguments: &Arguments) -> Result<bool> {
                 }
             }
             bar.inc(u64::from(end - first));
+            let after = before + u64::from(end - first);
+            if bar.is_hidden() && before / LINE_EVERY != after / LINE_EVERY {
+                eprintln!("{after} of {} programs in {:.0} s", arguments.programs, start.elapsed().as_secs_f64());
+            }
             Ok(())
         })
     });
