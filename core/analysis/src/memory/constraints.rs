@@ -244,6 +244,7 @@ impl<'a> Solver<'a> {
         let known = self.known(f, v);
         let joined = match known {
             Some(known) => self.store.join(known, found),
+            None if func.as_const(v).is_some() => return,
             None => {
                 self.store.changed = true;
                 found

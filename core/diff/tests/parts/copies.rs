@@ -31,6 +31,7 @@ fn check_with(body: &str, facts: impl Fn(&Func) -> Facts, expected: &str) {
             Ok(Bytes::Floats(kind)) => format!("all {}", kind.name()),
             Ok(Bytes::NoFloats(pointers)) => format!("no floats{}", if pointers { ", pointers" } else { "" }),
             Ok(Bytes::Runs(runs, period)) => format!("{}; every {period}", show_runs(&runs)),
+            Ok(Bytes::Characters) => "characters".to_owned(),
             Err(e) => match e.kind {
                 RefusalKind::UnknownType(_) => "unknown".to_owned(),
                 other => format!("{other:?}"),
@@ -93,4 +94,13 @@ fn evidence_in_metadata() {
     check_with(known, stated(&[integer(0), double(8)]), "integer of 8 at 0, double at 8; every 16");
     // A gap in which a float could hide: what is stated is not all.
     check_with(known, stated(&[double(0)]), "unknown");
+}
+
+/// A float and a pointer in one place, of unknown length: refused, unless there are characters in that memory.
+#[test]
+fn clashing_bytes_are_characters_only_beside_characters() {
+    let clash = "  store double 1.0, ptr %d\n  store ptr %s, ptr %d\n";
+    let call = "  call void @llvm.memcpy.p0.p0.i64(ptr %d, ptr %s, i64 %n, i1 false)";
+    check(&format!("{clash}{call}"), "unknown");
+    check(&format!("{clash}  %end = getelementptr i8, ptr %d, i64 %n\n  store i8 0, ptr %end\n{call}"), "characters");
 }
