@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_diff::Subject;
-use enzyme_diff::cut::{CachePrice, Choice, caching_cost, choose, weight};
+use enzyme_diff::cut::{CachePrice, Choice, Prices, choose, weight};
 use enzyme_diff::keys::{Key, Source, derive};
 use enzyme_ir::{Facts, Module};
 
@@ -103,7 +103,8 @@ fn cost(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, rebuilt: &BTre
         wanted.extend(from);
     }
     let cached = wanted.difference(rebuilt).filter(|k| derive(module, s, **k) != Source::Free);
-    Some(total + cached.map(|k| caching_cost(module, s, *k, CachePrice::default())).sum::<u64>())
+    let prices = Prices::new(module, s, needed, CachePrice::default());
+    Some(total + cached.map(|k| prices.caching(*k)).sum::<u64>())
 }
 
 #[test]
