@@ -218,6 +218,10 @@ static int check_point(const struct fuzz_case *tested, int point, const double *
         printf("INVALID %d the value is not finite\n", id);
         return 1;
     }
+#ifdef FUZZ_PLAIN
+    printf("VALUES %d %d %d %.17g\n", id, point, tested->floats, value);
+    return 0;
+#endif
     printf("DERIVATIVES %d\n", id);
     fflush(stdout);
     for (int round = 0; round < 2; round++) {

@@ -14,6 +14,15 @@ extern double __enzyme_fwddiff(void *, ...);
 extern float __enzyme_fwddiff_float(void *, ...);
 extern void __enzyme_fwddiff_void(void *, ...);
 
+#ifdef FUZZ_PLAIN // Without derivatives: what the compiler alone makes of the program.
+#define __enzyme_autodiff(...) 0.0
+#define __enzyme_autodiff_void(...) ((void)0)
+#define __enzyme_autodiff_float(...) 0.0f
+#define __enzyme_fwddiff(...) 0.0
+#define __enzyme_fwddiff_float(...) 0.0f
+#define __enzyme_fwddiff_void(...) ((void)0)
+#endif
+
 // x[0..16) is memory that the function may overwrite, x[16] is passed by value, `n` is a small integer.
 enum { FUZZ_MEMORY = 16, FUZZ_INPUTS = 17 };
 

@@ -21,12 +21,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, RmwOp, ValueId};
+use enzyme_ir::{BinOp, CastOp, Func, FuncId, InstId, Linkage, Op, RmwOp, ValueId};
 
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, Object};
-use crate::program::Program;
+use crate::program::{Program, Unit};
 
 /// What the surroundings say of the memory of a class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -580,6 +580,49 @@ impl<'a> Pass<'a> {
         any.then_some(Context { scalars, classes, ret: used })
     }
 
+    /// Memory that holds pointers to memory with a shadow has one, too. Whether anything was new.
+    fn point_to_shadowed(&self, unit: &Unit, shadowed: &mut BTreeMap<ClassId, Reason>) -> bool {
+        let before = shadowed.len();
+        for (id, class) in unit.memory.classes.iter() {
+            let inner = class.targets().find(|c| shadowed.contains_key(c));
+            if let Some(inner) = inner.filter(|_| self.state(id) != State::Pinned) {
+                shadowed.entry(id).or_insert(Reason::PointsTo(inner));
+            }
+        }
+        shadowed.len() > before
+    }
+
+    /// Memory that a differentiated call makes has a shadow, even if it is of no use here: somebody must free it. Whether
+    /// anything was new.
+    fn shadow_what_calls_make(&self, unit: &Unit, func: &Func, out: &mut Activity) -> bool {
+        let before = out.shadowed.len();
+        for (i, g, _) in self.live_calls(func, out) {
+            for (_, ours) in self.class_map(i, g) {
+                let made = unit.memory.classes[ours].objects.contains(&Object::Heap(self.f, i));
+                if made && self.state(ours).has_shadow() {
+                    out.shadowed.entry(ours).or_insert(Reason::Call(i));
+                }
+            }
+        }
+        out.shadowed.len() > before
+    }
+
+    /// The calls of functions with a body through which derivatives flow: something active enters, and the result or
+    /// memory that the callee reaches is of use.
+    fn live_calls(&self, func: &Func, out: &Activity) -> Vec<(InstId, FuncId, Context)> {
+        let live = |i: InstId, g: FuncId| {
+            let result = func.insts[i].result;
+            result.is_some_and(|r| out.active[r].is_some())
+                || self.class_map(i, g).iter().any(|(_, ours)| out.shadowed.contains_key(ours))
+        };
+        let calls = func.placed().filter(|(_, i)| func.insts[*i].op.call_info().is_some());
+        let defined = calls.filter_map(|(_, i)| match resolve(self.program.module, func, i) {
+            Callee::Defined(g) if live(i, g) => Some((i, g, self.callee_context(i, g, func.call_args(i))?)),
+            _ => None,
+        });
+        defined.collect()
+    }
+
     fn finish(&mut self) -> Activity {
         let Some(unit) = self.program.unit(self.f) else { return Activity::default() };
         let func = self.program.func(self.f);
@@ -596,37 +639,16 @@ impl<'a> Pass<'a> {
                 out.shadowed.insert(*class, self.reasons.get(class).copied().unwrap_or(Reason::Given));
             }
         }
-        loop {
-            let mut grown = false;
-            for (id, class) in unit.memory.classes.iter() {
-                for inner in class.targets() {
-                    if out.shadowed.contains_key(&inner)
-                        && !out.shadowed.contains_key(&id)
-                        && self.state(id) != State::Pinned
-                    {
-                        out.shadowed.insert(id, Reason::PointsTo(inner));
-                        grown = true;
-                    }
-                }
-            }
-            if !grown {
-                break;
-            }
-        }
-        out.mixed = out.shadowed.keys().copied().filter(|c| self.state(*c) == State::Mixed).collect();
         for v in func.values.keys() {
             if self.varied[v].is_some() && useful.values[v] {
                 out.active[v] = self.varied[v];
             }
         }
-        for (_, i) in func.placed() {
-            if func.insts[i].op.call_info().is_some()
-                && let Callee::Defined(g) = resolve(self.program.module, func, i)
-                && let Some(ctx) = self.callee_context(i, g, func.call_args(i))
-            {
-                out.callees.insert((g, ctx.clone()));
-                out.calls.insert(i, ctx);
-            }
+        while self.point_to_shadowed(unit, &mut out.shadowed) || self.shadow_what_calls_make(unit, func, &mut out) {}
+        out.mixed = out.shadowed.keys().copied().filter(|c| self.state(*c) == State::Mixed).collect();
+        for (i, g, ctx) in self.live_calls(func, &out) {
+            out.callees.insert((g, ctx.clone()));
+            out.calls.insert(i, ctx);
         }
         let active = |v: ValueId| {
             self.varied[v].is_some() || unit.memory.class_of[v].is_some_and(|c| out.is_shadowed(c)) && unit.addresses[v]
@@ -665,6 +687,7 @@ impl<'a> Pass<'a> {
             if let Some(r) = inst.result
                 && out.is_active(r)
                 && self.carry(r) == Carry::Mixed
+                && !self.conflicts.iter().any(|c| matches!(c, Conflict::BitTrick(j) if func.insts[*j].loc == inst.loc))
             {
                 self.conflicts.push(Conflict::BitTrick(i));
             }

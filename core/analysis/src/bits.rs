@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{CastOp, Facts, Func, FuncId, Module, Op, Type, ValueId};
+use enzyme_ir::{BinOp, CastOp, Facts, Func, FuncId, InstId, Module, Op, Type, ValueId};
 
 use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
@@ -52,6 +52,11 @@ pub fn follow(
         values: BTreeSet::new(),
         classes: BTreeSet::new(),
     };
+    for (_, i) in func.placed() {
+        for v in flow.in_place(i) {
+            carry[v] = Carry::Mixed;
+        }
+    }
     loop {
         let before = (flow.values.len(), flow.classes.len());
         for (_, i) in func.placed() {
@@ -97,7 +102,39 @@ impl Flow<'_> {
         len >= 2 && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
     }
 
-    fn step(&mut self, i: enzyme_ir::InstId, carry: &SecondaryMap<ValueId, Carry>) {
+    /// The integers by which the store `i` changes, in its place, what may be the sign, the exponent or the precision of
+    /// a float: `place ^= 0x80`. Integers lie there as well, so only a constant that is of use for floats tells.
+    fn in_place(&self, i: InstId) -> Vec<ValueId> {
+        let inst = &self.func.insts[i];
+        let (Op::Store(_), [stored, p]) = (&inst.op, inst.args.as_slice()) else { return Vec::new() };
+        let mut values = vec![*stored];
+        let mut masks = Vec::new();
+        while let Some(v) = values.last().copied() {
+            let Some(def) = self.func.def_inst(v).map(|d| &self.func.insts[d]) else { return Vec::new() };
+            match (&def.op, def.args.as_slice()) {
+                (Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt), [from]) => values.push(*from),
+                (Op::Binary(op), [from, by]) if masks.is_empty() => {
+                    let Some(by) = self.func.as_const(*by).and_then(|c| self.module.ctx.consts.as_u64(c)) else {
+                        return Vec::new();
+                    };
+                    masks.push((*op, by));
+                    values.push(*from);
+                }
+                (Op::Load(_), [q]) => {
+                    let memory = self.memory;
+                    let same = memory.class_of[*q] == memory.class_of[*p] && memory.span_of[*q] == memory.span_of[*p];
+                    let Type::Int(bits) = self.module.ctx.types[self.func.ty(v)] else { return Vec::new() };
+                    let telling = masks.iter().any(|(op, by)| is_for_floats(*op, *by, bits));
+                    let floats = same && telling && memory.may_hold_floats(*p, u64::from(bits.div_ceil(8)));
+                    return if floats { values } else { Vec::new() };
+                }
+                _ => return Vec::new(),
+            }
+        }
+        Vec::new()
+    }
+
+    fn step(&mut self, i: InstId, carry: &SecondaryMap<ValueId, Carry>) {
         let inst = &self.func.insts[i];
         let holds_bits = |v: &ValueId| matches!(carry[*v], Carry::Bits(..) | Carry::Mixed);
         let args = inst.args.as_slice();
@@ -134,7 +171,7 @@ impl Flow<'_> {
     }
 
     /// Whether something tainted becomes a float by `i`.
-    fn becomes_float(&self, i: enzyme_ir::InstId, carry: &SecondaryMap<ValueId, Carry>) -> bool {
+    fn becomes_float(&self, i: InstId, carry: &SecondaryMap<ValueId, Carry>) -> bool {
         let inst = &self.func.insts[i];
         let float = inst.result.is_some_and(|r| self.module.ctx.types.contains_float(self.func.ty(r)));
         match (&inst.op, inst.args.as_slice()) {
@@ -154,7 +191,7 @@ impl Flow<'_> {
     }
 
     /// Whether the bytes that `i` loads are those of a tainted store.
-    fn overlaps_taint(&self, i: enzyme_ir::InstId) -> bool {
+    fn overlaps_taint(&self, i: InstId) -> bool {
         let layout = &self.module.ctx.layout;
         let types = &self.module.ctx.types;
         let size = |v: ValueId| layout.store_size(types, self.func.ty(v)).unwrap_or(0);
@@ -169,5 +206,22 @@ impl Flow<'_> {
             }
             _ => false,
         })
+    }
+}
+
+/// Whether `op` with the constant `by` on the uppermost `bits` of a float is one that is written for floats: it changes
+/// nothing but the sign, steps the exponent, or cuts off at least twenty digits.
+fn is_for_floats(op: BinOp, by: u64, bits: u32) -> bool {
+    if !matches!(bits, 8 | 16 | 32 | 64) {
+        return false;
+    }
+    let all = u64::MAX >> (64 - bits);
+    let sign = 1u64 << (bits - 1);
+    match op {
+        BinOp::Xor | BinOp::Or => by & all == sign,
+        BinOp::And => by & all == all ^ sign || bits >= 32 && by & sign != 0 && by.trailing_zeros() >= 20,
+        // 11 bits of exponent in a double, 8 in a float.
+        BinOp::Add | BinOp::Sub => bits >= 32 && (by & all).trailing_zeros() + 12 >= bits && by & all != 0,
+        _ => false,
     }
 }

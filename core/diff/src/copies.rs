@@ -59,14 +59,33 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
     })
 }
 
-/// The floats that lose their content where `len` bytes of `v`, which is no float, are stored at `p`, by offset from `p`; `None` if
-/// that can't be told. Constant bits may be those of floats in memory of which only callers know what it holds.
-pub fn overwritten(s: &Subject<'_>, v: ValueId, p: ValueId, len: u64) -> Option<Vec<(i64, FloatKind)>> {
+/// What becomes of floats where something that is none is stored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Overwritten {
+    /// There is none.
+    Nothing,
+    /// They lose no more than digits: sign and exponent stay, and so does what the float depends on.
+    Digits,
+    /// These lose their content, by offset from the place.
+    Floats(Vec<(i64, FloatKind)>),
+    /// Some lose it; where they begin can't be told. Constant bits may be those of floats in memory of which only callers
+    /// know what it holds.
+    Bytes,
+}
+
+/// What becomes of floats where `len` bytes of `v`, which is no float, are stored at `p`.
+pub fn overwritten(s: &Subject<'_>, v: ValueId, p: ValueId, len: u64) -> Overwritten {
     let unknown = || s.unit.memory.bytes_at(p, Some(len)).runs.is_empty() && reaches_caller(s, p);
     if len >= 2 && s.func.as_const(v).is_some() && unknown() {
-        return None;
+        return Overwritten::Bytes;
     }
-    s.unit.memory.floats_under(p, len)
+    let Some(mut floats) = s.unit.memory.floats_replaced(p, len) else { return Overwritten::Bytes };
+    if floats.is_empty() {
+        return Overwritten::Nothing;
+    }
+    // The last byte in memory has the sign (little-endian).
+    floats.retain(|(offset, kind)| offset.saturating_add(i64::from(kind.bits().div_ceil(8))) <= len as i64);
+    if floats.is_empty() { Overwritten::Digits } else { Overwritten::Floats(floats) }
 }
 
 fn reaches_caller(s: &Subject<'_>, p: ValueId) -> bool {

@@ -7,6 +7,7 @@ use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::{CastOp, InstId, Module, Op, ValueId};
 use enzyme_rules::{Needs, Operand, Place, Rule};
 
+use crate::copies::{Overwritten, overwritten};
 use crate::keys::{Key, Subject};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
@@ -138,9 +139,9 @@ impl Collector<'_> {
                     // What is no float may overwrite one.
                     let ctx = &self.module.ctx;
                     let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
-                    match crate::copies::overwritten(s, *v, *p, len) {
-                        Some(lost) if lost.is_empty() => {}
-                        Some(_) | None => self.shadow(*p),
+                    match overwritten(s, *v, *p, len) {
+                        Overwritten::Nothing | Overwritten::Digits => {}
+                        Overwritten::Floats(_) | Overwritten::Bytes => self.shadow(*p),
                     }
                 }
             }

@@ -10,11 +10,12 @@ use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::cfg::Cfg;
 use enzyme_ir::{
-    Access, BinOp, BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, RmwOp, TailKind,
-    TypeId, ValueDef, ValueId,
+    Access, BinOp, BlockId, CastOp, Const, FastMath, FloatKind, Func, FuncId, Inst, InstId, MemClass, Module, Op,
+    RmwOp, TailKind, Type, TypeId, ValueDef, ValueId,
 };
 use enzyme_rules::{Operand, Place, Rule};
 
+use crate::copies::{Overwritten, overwritten};
 use crate::emit::Emit;
 use crate::keys::{Subject, is_own_shadow};
 use crate::lower::{Operands, product, strong_product};
@@ -281,6 +282,15 @@ impl Tangent<'_, '_> {
                         let ty = self.e.ty(tangent);
                         let at = self.guarded(*p, ty)?;
                         self.e.store_shadow(tangent, at, *access);
+                    } else if let Some(lost) = self.replaced(inst.args[0], *p) {
+                        let at = self.shadow(*p)?;
+                        for (offset, kind) in lost {
+                            let by = self.e.b().i64(offset as u64);
+                            let (address, float) =
+                                (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(kind));
+                            let zero = self.e.b().zero(float);
+                            self.e.b().store(zero, address, 1, MemClass::Shadow);
+                        }
                     } else if let Some(zero) = self.zero_of_integer(inst.args[0]) {
                         // Constant bits: if they are a float's, its tangent is zero.
                         let at = self.shadow(*p)?;
@@ -350,6 +360,22 @@ impl Tangent<'_, '_> {
             self.shadows.insert(r, v);
         }
         Ok(())
+    }
+
+    /// The floats known to lie where the integer `v` is stored that lose their content, by offset from `p`.
+    fn replaced(&self, v: ValueId, p: ValueId) -> Option<Vec<(i64, FloatKind)>> {
+        let ctx = &self.e.module.ctx;
+        let ty = self.s.func.ty(v);
+        let none = matches!(self.s.unit.carry[v], Carry::None | Carry::Mixed) && !self.s.is_active(v);
+        if !matches!(ctx.types[ty], Type::Int(_)) || !none || self.s.has_shadow(v) {
+            return None;
+        }
+        let memory = &self.s.unit.memory;
+        match overwritten(&self.s, v, p, ctx.layout.store_size(&ctx.types, ty).unwrap_or(0)) {
+            Overwritten::Nothing | Overwritten::Bytes => None,
+            Overwritten::Digits => Some(Vec::new()),
+            Overwritten::Floats(lost) => lost.iter().all(|(o, k)| memory.is_float_at(p, *o, *k)).then_some(lost),
+        }
     }
 
     /// The zero of the type of `v`, if that is a constant integer.

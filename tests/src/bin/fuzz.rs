@@ -265,9 +265,32 @@ fn one_batch(arguments: &Arguments, bench: &Bench, first: u32, end: u32) -> Resu
     for program in programs {
         let seen: Vec<(Mode, &Finding)> =
             modes.iter().zip(&results).filter_map(|(mode, result)| Some((*mode, result.get(&program.id)?))).collect();
-        found.push(verdict(program, &seen));
+        let (program, modes, outcome) = verdict(program, &seen);
+        let blameless = match (&outcome, modes.as_slice()) {
+            (Outcome::Wrong(_), [one, other]) => !agree_bare(bench, &program, *one, *other)?,
+            _ => false,
+        };
+        let outcome = if blameless { Outcome::Unfit(UNSTABLE.to_owned()) } else { outcome };
+        found.push((program, modes, outcome));
     }
     Ok(found)
+}
+
+/// Why levels may disagree for no fault of a derivative.
+const UNSTABLE: &str = "optimisation changes the value of the program itself";
+
+/// Whether two levels give one value without any derivative. Where they do not, the compiler is wrong, or the program has
+/// no meaning.
+fn agree_bare(bench: &Bench, program: &Program, one: Mode, other: Mode) -> Result<bool> {
+    let mut results = Vec::new();
+    for mode in [one, other] {
+        let mode = Mode { bare: true, ..Mode::plain(mode.level) };
+        results.extend(bench.evaluate(std::slice::from_ref(program), mode, run::COMPILE_LIMIT)?.remove(&program.id));
+    }
+    Ok(match results.as_slice() {
+        [one, other] => run::disagreement(program, one, other).is_none(),
+        _ => true,
+    })
 }
 
 /// One outcome for all modes: a failure if there is one, a disagreement, a refusal, else right.

@@ -124,6 +124,8 @@ pub struct Mode {
     pub interpreted: bool,
     /// After passes in an order that this seed stands for.
     pub reshaped: Option<u64>,
+    /// Without derivatives, by the compiler alone.
+    pub bare: bool,
 }
 
 impl Mode {
@@ -137,6 +139,7 @@ impl Mode {
             cache_price: None,
             interpreted: false,
             reshaped: None,
+            bare: false,
         }
     }
 
@@ -154,6 +157,9 @@ impl Mode {
         }
         if self.interpreted {
             name.push_str(" interpreted");
+        }
+        if self.bare {
+            name.push_str(" without derivatives");
         }
         if self.sanitize {
             name.push_str(" -fsanitize=address,undefined");
@@ -204,7 +210,12 @@ impl Bench {
     /// Compiles the checks; `flags` are given to every compilation of generated programs.
     pub fn new(flags: Vec<String>) -> Result<Self> {
         let folder = toolchain::scratch()?;
-        for (name, options) in [("check.o", &["-DFUZZ_WRAP"][..]), ("check_san.o", &SANITIZERS[..])] {
+        let variants = [
+            ("check.o", &["-DFUZZ_WRAP"][..]),
+            ("check_san.o", &SANITIZERS[..]),
+            ("check_bare.o", &["-DFUZZ_PLAIN"][..]),
+        ];
+        for (name, options) in variants {
             let mut command = clang();
             command.args(["-O1", "-w", "-c"]).args(options).arg(sources().join("check.c"));
             command.arg("-o").arg(folder.path().join(name));
@@ -291,6 +302,11 @@ impl Bench {
     pub fn command(&self, source: &Path, program: &Path, mode: Mode) -> Command {
         let mut command = clang();
         command.args(mode.level.flags()).arg("-w").args(&self.flags);
+        if mode.bare {
+            command.args(["-DFUZZ_PLAIN", "-I"]).arg(sources()).arg(source).arg(self.checks.join("check_bare.o"));
+            command.arg("-o").arg(program).arg("-lm");
+            return command;
+        }
         let mut plugin = std::ffi::OsString::from("-fpass-plugin=");
         plugin.push(&self.plugin);
         command.arg(plugin).arg("-I").arg(sources());

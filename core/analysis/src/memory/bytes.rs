@@ -278,6 +278,28 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
     Some(out)
 }
 
+/// The floats that may lose content where an integer that is computed with is stored in `len` bytes at `place`, as those of
+/// [`floats_under`]. An integer may take the place of a float (a union, a float made of random bits), however much more is
+/// known of the integer: `None` is the answer even if the floats seem to be of another array.
+pub fn floats_replaced(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, FloatKind)>> {
+    let own = Item { span: place, size: len, ty: ByteType::Integer };
+    if class.items.get(&own).is_none_or(|p| *p != Proof::Accessed) {
+        return floats_under(class, place, len);
+    }
+    let mut out = Vec::new();
+    for (item, proof) in &class.items {
+        let ByteType::Float(kind) = item.ty else { continue };
+        if *proof <= Proof::Declared || !item.span.overlaps(item.size, place, len) {
+            continue;
+        }
+        if gcd(item.span.stride, place.stride) != 0 {
+            return None;
+        }
+        out.push((item.span.offset.wrapping_sub(place.offset), kind));
+    }
+    Some(out)
+}
+
 /// Whether a float of this format at `place` is more than a guess from an array that only seems to come here: nothing
 /// better is known of any of its bytes.
 pub fn is_float_at(class: &Class, place: Span, kind: FloatKind) -> bool {

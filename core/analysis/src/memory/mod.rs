@@ -233,6 +233,13 @@ impl FuncMemory {
         bytes::floats_under(&self.classes[class], self.span_of[p], len)
     }
 
+    /// The floats that may lose content where an integer is stored in `len` bytes behind `p`, by offset from `p`; `None` if
+    /// that can't be told.
+    pub fn floats_replaced(&self, p: ValueId, len: u64) -> Option<Vec<(i64, FloatKind)>> {
+        let Some(class) = self.class_of[p] else { return Some(Vec::new()) };
+        bytes::floats_replaced(&self.classes[class], self.span_of[p], len)
+    }
+
     /// Whether the float that may be `offset` bytes behind `p` is more than a guess.
     pub fn is_float_at(&self, p: ValueId, offset: i64, kind: FloatKind) -> bool {
         let Some(class) = self.class_of[p] else { return false };

@@ -7,7 +7,7 @@ use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
 use super::{Reverse, as_call};
-use crate::copies::{Bytes, classify, overwritten};
+use crate::copies::{Bytes, Overwritten, classify, overwritten};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
@@ -225,8 +225,8 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
-            Carry::None => return self.overwrite(v, p),
-            Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Mixed => self.adjoint_type(v),
+            Carry::None | Carry::Mixed => return self.overwrite(v, p),
+            Carry::Native | Carry::Bits(..) | Carry::Unknown => self.adjoint_type(v),
         };
         let at = self.shadow_place(p, ty)?;
         if self.e.module.ctx.types.is_float_or_vector(ty) {
@@ -257,17 +257,17 @@ impl Reverse<'_, '_> {
     fn overwrite(&mut self, v: ValueId, p: ValueId) -> Result<(), Refusal> {
         let ty = self.s.func.ty(v);
         let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
-        let lost = overwritten(&self.s, v, p, len);
-        if lost.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(());
-        }
-        let at = self.shadow_place(p, ty)?;
-        let Some(lost) = lost else {
-            // Where floats begin is not known: the shadow of the bytes written goes.
-            let bytes = self.e.b().i64(len);
-            self.e.fill_zero(at, bytes);
-            return Ok(());
+        let lost = match overwritten(&self.s, v, p, len) {
+            Overwritten::Nothing | Overwritten::Digits => return Ok(()),
+            Overwritten::Floats(lost) => lost,
+            Overwritten::Bytes => {
+                let at = self.shadow_place(p, ty)?;
+                let bytes = self.e.b().i64(len);
+                self.e.fill_zero(at, bytes);
+                return Ok(());
+            }
         };
+        let at = self.shadow_place(p, ty)?;
         for (offset, kind) in lost {
             let size = u64::from(kind.bits()).div_ceil(8);
             let inside = u64::try_from(offset).is_ok_and(|o| o + size <= len);

@@ -12,6 +12,12 @@
 ; grad: @halves_are_cleared([2.0, 3.0], i64 1)
 ; grad: @only_cleared(1.5, [2.0])
 ; grad: @only_set(1.5, [2.0])
+; grad: @random_bits([1.5], i32 7)
+; grad: @random_bits_in_array([1.5, 2.5, 3.5], i32 7, i64 1)
+; grad: @low_digits([1.5])
+; error[BitTrick]: @sign_bit([1.5])
+; error[BitTrick]: @sign_byte([1.5])
+; error[BitTrick]: @next_power([1.5])
 ; grad: @bits_read_once([2.0, 3.0, 5.0, 7.0], [1.5], i64 3)
 
 define double @write_read(double %x, ptr %p) {
@@ -156,4 +162,81 @@ define double @bits_read_once(ptr %a, ptr %w, i64 %k) {
   %y = bitcast i64 %bits to double
   %r = fmul double %x, %y
   ret double %r
+}
+
+; An integer that is computed takes the place of a float: what was there is gone.
+define double @random_bits(ptr %p, i32 %n) {
+  %u = alloca i64
+  %x = load double, ptr %p
+  store double %x, ptr %u
+  %z = zext i32 %n to i64
+  %m = mul i64 %z, 11400714819323198485
+  %s = lshr i64 %m, 12
+  %bits = or i64 %s, 4607182418800017408
+  store i64 %bits, ptr %u
+  %d = load double, ptr %u
+  %r = fmul double %d, %x
+  ret double %r
+}
+
+define double @random_bits_in_array(ptr %p, i32 %n, i64 %i) {
+  %x = load double, ptr %p
+  %at = getelementptr i64, ptr %p, i64 %i
+  %y = load double, ptr %at
+  %z = zext i32 %n to i64
+  %m = mul i64 %z, 11400714819323198485
+  %s = lshr i64 %m, 12
+  %bits = or i64 %s, 4607182418800017408
+  store i64 %bits, ptr %at
+  %d = load double, ptr %at
+  %r = fmul double %d, %x
+  %t = fmul double %r, %y
+  ret double %t
+}
+
+; A float that loses its last digits is still that float.
+define double @low_digits(ptr %p) {
+  %u = alloca double
+  %x = load double, ptr %p
+  %y = fmul double %x, %x
+  store double %y, ptr %u
+  store i16 0, ptr %u
+  %d = load double, ptr %u
+  ret double %d
+}
+
+define double @sign_bit(ptr %p) {
+  %u = alloca i64
+  %x = load double, ptr %p
+  store double %x, ptr %u
+  %bits = load i64, ptr %u
+  %turned = xor i64 %bits, -9223372036854775808
+  store i64 %turned, ptr %u
+  %d = load double, ptr %u
+  ret double %d
+}
+
+define double @sign_byte(ptr %p) {
+  %u = alloca i64
+  %x = load double, ptr %p
+  store double %x, ptr %u
+  %at = getelementptr i8, ptr %u, i64 7
+  %byte = load i8, ptr %at
+  %wide = zext i8 %byte to i32
+  %turned = xor i32 %wide, 128
+  %narrow = trunc i32 %turned to i8
+  store i8 %narrow, ptr %at
+  %d = load double, ptr %u
+  ret double %d
+}
+
+define double @next_power(ptr %p) {
+  %u = alloca i64
+  %x = load double, ptr %p
+  store double %x, ptr %u
+  %bits = load i64, ptr %u
+  %twice = add i64 %bits, 4503599627370496
+  store i64 %twice, ptr %u
+  %d = load double, ptr %u
+  ret double %d
 }
