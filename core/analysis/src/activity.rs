@@ -682,6 +682,10 @@ impl<'a> Pass<'a> {
             let lost = crate::lanes::lost(self.program, func, unit, out, useful);
             self.conflicts.extend(lost.into_iter().map(Conflict::BitTrick));
         }
+        let unsettled = self.program.unit(self.f).is_some_and(|u| u.memory.unsettled);
+        if let Some((_, first)) = func.placed().next().filter(|_| unsettled) {
+            self.conflicts.push(Conflict::Unsupported(first, "a function whose pointers are too entangled to follow"));
+        }
         for (_, i) in func.placed() {
             let inst = &func.insts[i];
             if let Some(r) = inst.result

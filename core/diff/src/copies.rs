@@ -3,7 +3,7 @@
 //! All evidence about the memory on either side counts (`enzyme_analysis::memory::Bytes`). Bytes of which nothing is
 //! known matter only where somebody may read them as floats later: then the copy is refused.
 
-use enzyme_analysis::Object;
+use enzyme_analysis::{Carry, Object};
 use enzyme_ir::{ByteRun, ByteType, FloatKind, InstId, Module, ValueId};
 
 use crate::keys::Subject;
@@ -18,6 +18,10 @@ pub enum Bytes {
     NoFloats(bool),
     /// This sequence, repeated with the period given.
     Runs(Vec<ByteRun>, u64),
+    /// Evidence does not suffice, but there are characters in that memory, and these must be some: their shadow is zero,
+    /// which the run checks. (A string that keeps short content in itself points to itself: its characters and what lies
+    /// around it are of one class.)
+    Characters,
 }
 
 /// What instruction `i` moves to `places[0]`, from `places[1]` if there is one; `len` is the number of bytes.
@@ -35,8 +39,13 @@ pub fn classify(
 /// As [`classify`], for a length known or not.
 pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Option<u64>) -> Result<Bytes, Refusal> {
     let bytes = s.unit.memory.bytes_at_all(places, len);
+    let doubtful =
+        || match places.iter().any(|p| s.unit.memory.holds_characters(*p)) && !places.iter().any(|p| s.is_mixed(*p)) {
+            true => Ok(Bytes::Characters),
+            false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
+        };
     if bytes.clash {
-        return Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i));
+        return doubtful();
     }
     if let Some(kind) = bytes.uniform() {
         return Ok(Bytes::Floats(kind));
@@ -51,7 +60,7 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
         None => bytes.gap >= 8 || bytes.runs.is_empty() && bytes.gap >= 2,
     };
     if hides_float && places.first().is_some_and(|p| reaches_caller(s, *p)) {
-        return Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i));
+        return doubtful();
     }
     Ok(match bytes.has_floats() {
         true => Bytes::Runs(bytes.runs, bytes.period),
@@ -86,6 +95,13 @@ pub fn overwritten(s: &Subject<'_>, v: ValueId, p: ValueId, len: u64) -> Overwri
     // The last byte in memory has the sign (little-endian).
     floats.retain(|(offset, kind)| offset.saturating_add(i64::from(kind.bits().div_ceil(8))) <= len as i64);
     if floats.is_empty() { Overwritten::Digits } else { Overwritten::Floats(floats) }
+}
+
+/// Whether the integer `v` of unknown content, which goes from or to memory at `p`, is taken for a character or another
+/// integer beside some, with a check at run time.
+pub fn taken_for_integer(s: &Subject<'_>, v: ValueId, p: ValueId) -> bool {
+    let unknown = s.unit.carry[v] == Carry::Unknown && s.func.as_const(v).is_none();
+    unknown && !s.is_mixed(p) && s.unit.memory.holds_characters(p)
 }
 
 fn reaches_caller(s: &Subject<'_>, p: ValueId) -> bool {

@@ -7,7 +7,7 @@ use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::{CastOp, InstId, Module, Op, ValueId};
 use enzyme_rules::{Needs, Operand, Place, Rule};
 
-use crate::copies::{Overwritten, overwritten};
+use crate::copies::{Bytes, Overwritten, overwritten, taken_for_integer};
 use crate::keys::{Key, Subject};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
@@ -97,6 +97,16 @@ impl Collector<'_> {
         Err(Refusal::new(RefusalKind::Operation(what.to_owned())).at(i))
     }
 
+    /// Whether the integer that `i` copies is checked where it is read, or is merged of such.
+    fn is_checked(&self, i: InstId) -> bool {
+        let inst = &self.s.func.insts[i];
+        match (&inst.op, inst.result, inst.args.first()) {
+            (Op::Load(_), Some(r), Some(p)) => taken_for_integer(self.s, r, *p),
+            (Op::Phi(_) | Op::Freeze | Op::Select, ..) => true,
+            _ => false,
+        }
+    }
+
     fn instruction(&mut self, i: InstId) -> Result<(), Refusal> {
         let s = self.s;
         let inst = &s.func.insts[i];
@@ -105,6 +115,7 @@ impl Collector<'_> {
         let carry = |v: ValueId| s.unit.carry[v];
         if let Some(r) = inst.result.filter(|_| active) {
             match carry(r) {
+                Carry::Unknown if self.is_checked(i) => {}
                 Carry::Unknown => {
                     return Err(Refusal::new(RefusalKind::UnknownType("an integer copied from active memory")).at(i));
                 }
@@ -129,7 +140,8 @@ impl Collector<'_> {
             Op::Store(_) => {
                 let (Some(v), Some(p)) = (args.first(), args.get(1)) else { return Ok(()) };
                 if s.has_shadow(*p) && carry(*v) != Carry::None {
-                    if carry(*v) == Carry::Unknown && s.func.as_const(*v).is_none() {
+                    let unknown = carry(*v) == Carry::Unknown && s.func.as_const(*v).is_none();
+                    if unknown && !taken_for_integer(s, *v, *p) {
                         return Err(
                             Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i)
                         );
@@ -259,7 +271,9 @@ impl Collector<'_> {
                     if s.is_mixed(*p) || s.is_mixed(r) {
                         return self.refuse(i, "reallocation of memory that may be constant");
                     }
-                    crate::copies::classify_bytes(s, i, &[r, *p], None)?;
+                    if crate::copies::classify_bytes(s, i, &[r, *p], None)? == Bytes::Characters {
+                        return Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i));
+                    }
                     self.shadow(*p);
                     self.shadow(r);
                     let sizes = [Some(size), count].into_iter().flatten().filter_map(|n| args.get(n));

@@ -4,8 +4,8 @@
 //! program with `abort`: a derivative has no other way to say it.
 
 use enzyme_ir::{
-    BinOp, BlockId, ByteRun, ByteType, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass, Module, Op,
-    TypeId, ValueId,
+    BinOp, BlockId, ByteRun, ByteType, CastOp, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass,
+    Module, Op, TypeId, ValueId,
 };
 use smallvec::smallvec;
 
@@ -166,14 +166,62 @@ pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
     );
 }
 
+/// Ends the program with a message unless the `bytes` of shadow memory at `shadow` are zero: they were taken for
+/// characters, which have no derivative and lead nowhere.
+pub fn require_zero(e: &mut Emit<'_>, shadow: ValueId, bytes: ValueId, place: &str) {
+    let line =
+        format!("{place}: enzyme: [E0301] bytes of unknown type that were taken for characters have a derivative\n");
+    let message = message(e, &line);
+    let length = e.b().i64(line.len() as u64);
+    let f = zero_or_stop(e.module);
+    e.call_func(f, &[shadow, bytes, message, length]);
+}
+
+/// `void enzyme.rt.zero_or_stop(ptr memory, i64 bytes, ptr message, i64 length)`.
+fn zero_or_stop(module: &mut Module) -> FuncId {
+    let c = common(module);
+    define(module, "enzyme.rt.zero_or_stop", c.void, &[c.ptr, c.i64, c.ptr, c.i64], |e, args| {
+        let (i8, i32) = (e.module.ctx.types.int(8), e.module.ctx.types.int(32));
+        let (some, good, bad) = (e.new_block("some"), e.new_block("good"), e.new_block("bad"));
+        let (none, one) = (e.b().i64(0), e.b().i64(1));
+        let empty = e.b().icmp(IntPred::Eq, args[1], none);
+        e.b().cond_br(empty, good, some);
+        e.block = some;
+        // All bytes are zero if the first one is and each is equal to the next.
+        let first = e.b().load(i8, args[0], 1, MemClass::Shadow);
+        let first = e.b().cast(CastOp::ZExt, first, i32);
+        let next = e.b().byte_offset(args[0], one);
+        let rest = e.b().binary(BinOp::Sub, args[1], one);
+        let differs = e.call("memcmp", i32, &[args[0], next, rest]);
+        let any = e.b().binary(BinOp::Or, first, differs);
+        let zero = e.b().int(i32, 0);
+        let clean = e.b().icmp(IntPred::Eq, any, zero);
+        e.b().cond_br(clean, good, bad);
+        e.block = bad;
+        let stderr = e.b().int(i32, 2);
+        e.call("write", c.i64, &[stderr, args[2], args[3]]);
+        let abort = e.module.declare("abort", c.void, &[]);
+        e.call_func(abort, &[]);
+        e.b().unreachable();
+        e.block = good;
+        e.b().ret(None);
+    })
+}
+
+/// The address of a constant text.
+fn message(e: &mut Emit<'_>, line: &str) -> ValueId {
+    let c = common(e.module);
+    let name = format!("enzyme.rt.message.{}", e.module.globals.len());
+    let message = text(e.module, &name, line);
+    let message = e.module.ctx.consts.intern(message);
+    e.func.constant(message, c.ptr)
+}
+
 /// Writes `line` to standard error and ends the program.
 fn fail(e: &mut Emit<'_>, line: &str) {
     let c = common(e.module);
     let i32 = e.module.ctx.types.int(32);
-    let name = format!("enzyme.rt.message.{}", e.module.globals.len());
-    let message = text(e.module, &name, line);
-    let message = e.module.ctx.consts.intern(message);
-    let message = e.func.constant(message, c.ptr);
+    let message = message(e, line);
     let (stderr, length) = (e.b().int(i32, 2), e.b().i64(line.len() as u64));
     e.call("write", c.i64, &[stderr, message, length]);
     let abort = e.module.declare("abort", c.void, &[]);

@@ -41,6 +41,7 @@ pub fn analyze_group(
         code: BTreeMap::new(),
         group: BTreeMap::new(),
         copies: Vec::new(),
+        unsettled: false,
     };
     for f in group {
         solver.declare(*f);
@@ -56,7 +57,11 @@ pub fn analyze_group(
         }
         solver.spread_copies(pass >= MANY_PASSES);
         solver.store.close();
-        if !solver.store.changed || pass >= 2 * MANY_PASSES {
+        if !solver.store.changed {
+            break;
+        }
+        if pass >= 2 * MANY_PASSES {
+            solver.unsettled = true;
             break;
         }
     }
@@ -94,6 +99,8 @@ pub(super) struct Solver<'a> {
     pub(super) group: BTreeMap<FuncId, GroupFunc>,
     /// Destination, source and length of what is copied.
     pub(super) copies: Vec<(Addr, Addr, Option<u64>)>,
+    /// There was no end to what passes found.
+    pub(super) unsettled: bool,
 }
 
 impl<'a> Solver<'a> {
@@ -278,13 +285,15 @@ impl<'a> Solver<'a> {
                 Type::Int(_) if float.is_some() => float.map(|kind| (float_bytes(kind), ByteType::Float(kind))),
                 Type::Ptr(_) => Some((POINTER, ByteType::Pointer)),
                 Type::Int(_) if address => Some((POINTER, ByteType::Pointer)),
+                // A character: the end of a string.
+                Type::Int(8) if is_store && constant.is_some() => Some((1, ByteType::Integer)),
                 Type::Int(_) if counted => {
                     Some((ctx.layout.store_size(&ctx.types, scalar).unwrap_or(1), ByteType::Integer))
                 }
                 _ => None,
             };
             // Zeroes written over several fields at once say nothing of the fields.
-            if let Some((size, ty)) = item.filter(|_| single || !zero) {
+            if let Some((size, ty)) = item.filter(|(size, _)| single || !zero || *size == 1) {
                 let span = Span::at(offset as i64);
                 self.store.add_item(at, Item { span, size, ty }, Proof::Accessed);
             }
@@ -628,7 +637,9 @@ impl<'a> Solver<'a> {
             };
             let callees = BTreeMap::keys(&calls).filter_map(|i: &InstId| called(*i)).collect();
             let (classes, copies) = (classes.clone(), copies.clone());
-            let memory = FuncMemory { class_of, span_of, classes, params, ret, ret_span, calls, callees, copies };
+            let unsettled = self.unsettled;
+            let memory =
+                FuncMemory { class_of, span_of, classes, params, ret, ret_span, calls, callees, copies, unsettled };
             out.insert(f, memory);
         }
         out

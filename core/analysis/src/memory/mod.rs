@@ -163,6 +163,8 @@ pub struct FuncMemory {
     pub callees: BTreeMap<InstId, FuncId>,
     /// Copies of bytes, those made by callees among them.
     pub copies: Vec<Copied>,
+    /// The constraints were given up before they were solved: nothing here can be relied on.
+    pub unsettled: bool,
 }
 
 impl FuncMemory {
@@ -244,6 +246,12 @@ impl FuncMemory {
     pub fn is_float_at(&self, p: ValueId, offset: i64, kind: FloatKind) -> bool {
         let Some(class) = self.class_of[p] else { return false };
         bytes::is_float_at(&self.classes[class], self.span_of[p].shift(offset), kind)
+    }
+
+    /// Whether characters lie somewhere in the memory that `p` points to.
+    pub fn holds_characters(&self, p: ValueId) -> bool {
+        let character = |i: &Item| i.ty == ByteType::Integer && i.size == 1;
+        self.class_of[p].is_some_and(|c| self.classes[c].items.keys().any(character))
     }
 
     /// Whether anything says that some of `len` bytes behind `p` are those of floats, however weak it is.

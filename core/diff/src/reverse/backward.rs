@@ -6,8 +6,9 @@ use enzyme_ir::{Access, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type,
 use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
+use super::forward::place_of;
 use super::{Reverse, as_call};
-use crate::copies::{Bytes, Overwritten, classify, overwritten};
+use crate::copies::{Bytes, Overwritten, classify, overwritten, taken_for_integer};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
@@ -119,7 +120,7 @@ impl Reverse<'_, '_> {
                 }
                 _ => Ok(()),
             },
-            Op::Store(access) => self.store_adjoint(args, plain(*access)),
+            Op::Store(access) => self.store_adjoint(i, args, plain(*access)),
             Op::Select => match active {
                 Some(r) => {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
@@ -219,9 +220,17 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
-    fn store_adjoint(&mut self, args: &[ValueId], access: Access) -> Result<(), Refusal> {
+    fn store_adjoint(&mut self, i: InstId, args: &[ValueId], access: Access) -> Result<(), Refusal> {
         let (Some(v), Some(p)) = (args.first().copied(), args.get(1).copied()) else { return Ok(()) };
         if !self.s.has_shadow(p) {
+            return Ok(());
+        }
+        if taken_for_integer(&self.s, v, p) {
+            let ty = self.s.func.ty(v);
+            let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
+            let (at, bytes) = (self.shadow(p)?, self.e.b().i64(len));
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::require_zero(&mut self.e, at, bytes, &place);
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
@@ -489,6 +498,11 @@ impl Reverse<'_, '_> {
         let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
         let n = self.primal(len)?;
         let n = self.e.to_i64(n);
+        if bytes == Bytes::Characters {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::runtime::require_zero(&mut self.e, to, n, &place);
+            return Ok(());
+        }
         let there = self.shadow_bytes(dst, n)?;
         let both = self.shadow_bytes(src, there)?;
         let add = match &bytes {
@@ -496,7 +510,7 @@ impl Reverse<'_, '_> {
             Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, *kind),
             Bytes::Runs(runs, period) if overlap => over_moved_runs(self.e.module, RunWork::Add, runs, *period),
             Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, runs, *period),
-            Bytes::NoFloats(_) => return Ok(()),
+            Bytes::NoFloats(_) | Bytes::Characters => return Ok(()),
         };
         self.e.call_func(add, &[to, from, both]);
         if self.s.is_mixed(dst) || self.s.is_mixed(src) {
@@ -511,7 +525,7 @@ impl Reverse<'_, '_> {
     fn clear_bytes(&mut self, bytes: &Bytes, to: ValueId, n: ValueId) {
         match bytes {
             Bytes::NoFloats(_) => {}
-            Bytes::Floats(_) => self.e.fill_zero(to, n),
+            Bytes::Floats(_) | Bytes::Characters => self.e.fill_zero(to, n),
             Bytes::Runs(runs, period) => {
                 let f = over_runs(self.e.module, RunWork::Clear, runs, *period);
                 let ptr = self.e.module.ctx.types.ptr();

@@ -7,7 +7,7 @@ use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClas
 
 use super::{Reverse, as_call};
 use crate::checkpoint;
-use crate::copies::{Bytes, classify};
+use crate::copies::{Bytes, classify, taken_for_integer};
 use crate::keys::{Key, is_own_shadow};
 use crate::plan::Rows;
 use crate::refusal::{Refusal, RefusalKind};
@@ -395,6 +395,7 @@ impl Reverse<'_, '_> {
                 let v = self.copy_forward(&inst);
                 if let Some(r) = result {
                     self.map[r] = v;
+                    self.check_character(i, r)?;
                     if self.s.has_shadow(r) {
                         self.forward_pointer(i)?;
                     }
@@ -404,6 +405,21 @@ impl Reverse<'_, '_> {
         if let Some(r) = result {
             self.keep_value(r);
         }
+        Ok(())
+    }
+
+    /// An integer that is read as it is and taken for a character: no piece of a pointer that leads to active memory.
+    fn check_character(&mut self, i: InstId, r: ValueId) -> Result<(), Refusal> {
+        let inst = &self.s.func.insts[i];
+        let (Op::Load(_), Some(p)) = (&inst.op, inst.args.first().copied()) else { return Ok(()) };
+        if !self.s.is_active(r) || !taken_for_integer(&self.s, r, p) {
+            return Ok(());
+        }
+        let ctx = &self.e.module.ctx;
+        let size = ctx.layout.store_size(&ctx.types, inst.ty).unwrap_or(0);
+        let (at, bytes) = (self.forward_shadow(p)?, self.e.b().i64(size));
+        let place = place_of(self.e.module, self.s.func, i);
+        crate::runtime::require_zero(&mut self.e, at, bytes, &place);
         Ok(())
     }
 
@@ -684,6 +700,13 @@ impl Reverse<'_, '_> {
         }
         match bytes {
             Bytes::Floats(_) | Bytes::NoFloats(false) => {}
+            Bytes::Characters => {
+                if self.s.has_shadow(*c) {
+                    let (shadow, bytes) = (self.forward_shadow(*c)?, self.forward_value(*n));
+                    let (bytes, place) = (self.e.to_i64(bytes), place_of(self.e.module, self.s.func, i));
+                    crate::runtime::require_zero(&mut self.e, shadow, bytes, &place);
+                }
+            }
             Bytes::NoFloats(true) | Bytes::Runs(..)
                 if (self.s.is_mixed(*d) || self.s.is_mixed(*c)) && has_pointers(&bytes) =>
             {
@@ -715,7 +738,7 @@ impl Reverse<'_, '_> {
 
 fn has_pointers(bytes: &Bytes) -> bool {
     match bytes {
-        Bytes::Floats(_) => false,
+        Bytes::Floats(_) | Bytes::Characters => false,
         Bytes::NoFloats(pointers) => *pointers,
         Bytes::Runs(runs, _) => runs.iter().any(|r| r.ty == enzyme_ir::ByteType::Pointer),
     }

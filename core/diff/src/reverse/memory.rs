@@ -56,7 +56,7 @@ impl Reverse<'_, '_> {
         self.e.fill_zero(new, bytes);
         let common = common_bytes(self, old, bytes);
         match content {
-            Bytes::Floats(_) | Bytes::NoFloats(false) => {}
+            Bytes::Floats(_) | Bytes::NoFloats(false) | Bytes::Characters => {}
             Bytes::NoFloats(true) => self.e.move_bytes(new, old, common),
             Bytes::Runs(runs, period) => {
                 if runs.iter().any(|r| r.ty == ByteType::Pointer) {
@@ -141,7 +141,7 @@ impl Reverse<'_, '_> {
         }
         let common = common_bytes(self, old, bytes);
         let f = match content {
-            Bytes::NoFloats(_) => return Ok(()),
+            Bytes::NoFloats(_) | Bytes::Characters => return Ok(()),
             Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, kind),
             Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, &runs, period),
         };

@@ -241,10 +241,15 @@ pub(super) static ROWS: &[KnownFn] = &[
                "_ZNSo5tellpE" "_ZNSo6sentry"],
     )),
     inactive(
+        "C++ allocators of characters: they have no content",
+        NOTHING,
+        names![starting "_ZNSaIcEC" "_ZNSaIcED" "_ZNSaIwEC" "_ZNSaIwED"],
+    ),
+    inactive(
         "C++ strings",
         writes_hidden(&[0]),
         names![starting "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
-               "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE" "_ZNSaIcE" "_ZNSt7__cxx119to_string"],
+               "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE" "_ZNSt7__cxx119to_string"],
     ),
     inactive(
         "C++ streams into strings and files",
