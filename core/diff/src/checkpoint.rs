@@ -263,9 +263,9 @@ impl Writer<'_, '_> {
     }
 }
 
-/// What the plain form of a loop would cache: for each cache the loop whose rows it has, and the positions among the
-/// arguments of the question of the trip counts that multiply.
-pub type Estimate = Vec<(LoopId, Vec<usize>)>;
+/// What the plain form of a loop would cache: for each cache the bytes of a row, and the positions among the arguments of
+/// the question of the trip counts that multiply.
+pub type Estimate = Vec<(u64, Vec<usize>)>;
 
 /// What preparation leaves for the plan to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -293,7 +293,7 @@ pub fn sharing(module: &Module, s: &Subject<'_>, plan: &Plan) -> u64 {
     let asks = |i: &InstId| {
         matches!(s.func.insts[*i].op, Op::Call(_)) && question(module, s.func, *i) == Some(Question::Wanted)
     };
-    let caches = |i: &InstId| estimate(s, plan, *i).is_none_or(|e| !e.is_empty());
+    let caches = |i: &InstId| estimate(module, s, plan, *i).is_none_or(|e| !e.is_empty());
     (s.func.placed().map(|e| e.1).filter(asks).filter(caches).count() as u64).max(1)
 }
 
@@ -325,16 +325,13 @@ impl Reverse<'_, '_> {
         if !key.is_some_and(|k| self.derivatives.is_checkpointed(self.e.module, &k)) {
             return self.e.b().int(i1, 0);
         }
-        let terms = estimate(&self.s, self.plan, i).map(|terms| {
-            let bytes = |l| row_bytes(self.e.module, &self.s, self.plan, l);
-            terms.into_iter().map(|(l, factors)| (bytes(l), factors)).collect()
-        });
+        let terms = estimate(self.e.module, &self.s, self.plan, i);
         compare(&mut self.e, terms, share, &values)
     }
 }
 
 /// What the plain form of the loop that the question `i` is about would cache; `None` if nobody knows.
-pub fn estimate(s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<Estimate> {
+pub fn estimate(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<Estimate> {
     let plain = plain_loop(s, i)?;
     let args = s.func.call_args(i);
     let header = |b: &BlockId| s.shape.loops.headed_by(*b);
@@ -354,7 +351,13 @@ pub fn estimate(s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<Estimate> {
             factors.push(order.iter().position(|y| *y == x)? + 1);
             at = s.scope(Key::Count(x));
         }
-        out.push((*l, factors));
+        out.push((row_bytes(module, s, plan, *l), factors));
+    }
+    for cache in plan.steady.iter().filter(|c| inside(&c.place.over)) {
+        let around = std::iter::successors(s.scope(Key::Count(cache.place.over)), |l| s.scope(Key::Count(*l)));
+        let loops = cache.place.per.map(|p| p.0).into_iter().chain(around.take_while(|l| inside(l)));
+        let factors = loops.map(|x| Some(order.iter().position(|y| *y == x)? + 1)).collect::<Option<_>>()?;
+        out.push((bytes_of(module, s, &cache.keys), factors));
     }
     Some(out)
 }
@@ -369,12 +372,7 @@ fn plain_loop(s: &Subject<'_>, i: InstId) -> Option<LoopId> {
 /// Bytes of a row of the cache of `l`.
 pub fn row_bytes(module: &Module, s: &Subject<'_>, plan: &Plan, l: LoopId) -> u64 {
     let Some(cache) = plan.loops.get(&l) else { return 0 };
-    let bytes = |k: &Key| match k {
-        Key::Primal(v) | Key::Shadow(v) => crate::keys::cached_bytes(module, s.func.ty(*v)),
-        Key::Entered(_) => 4,
-        Key::Count(_) | Key::Tape(_) => 8,
-    };
-    let sum: u64 = cache.keys.iter().map(bytes).sum();
+    let sum = bytes_of(module, s, &cache.keys);
     if matches!(cache.rows, Rows::Exact(_)) { sum } else { sum.next_multiple_of(8) }
 }
 
@@ -405,6 +403,15 @@ fn compare(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, limit: Value
     e.b().icmp(IntPred::Ugt, total, limit)
 }
 
+fn bytes_of(module: &Module, s: &Subject<'_>, keys: &[Key]) -> u64 {
+    let bytes = |k: &Key| match k {
+        Key::Primal(v) | Key::Shadow(v) => crate::keys::cached_bytes(module, s.func.ty(*v)),
+        Key::Entered(_) => 4,
+        Key::Count(_) | Key::Tape(_) => 8,
+    };
+    keys.iter().map(bytes).sum()
+}
+
 /// What the plan says of the loops of `s` that may be checkpointed.
 pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
     let mut out = String::new();
@@ -417,15 +424,15 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
         let shares = sharing(module, s, plan);
         if question(module, s.func, i) == Some(Question::Wanted) {
             let limit = args.first().and_then(|v| number(*v)).unwrap_or(0) / shares;
-            let cached = match estimate(s, plan, i) {
+            let cached = match estimate(module, s, plan, i) {
                 None => "what is not known".to_owned(),
                 Some(terms) if terms.is_empty() => "nothing".to_owned(),
                 Some(terms) => {
-                    let term = |(l, factors): &(LoopId, Vec<usize>)| {
+                    let term = |(bytes, factors): &(u64, Vec<usize>)| {
                         let count =
                             |n: &usize| number(args[*n]).map_or("n".to_owned(), |c| c.wrapping_add(1).to_string());
                         let counts: Vec<String> = factors.iter().map(count).collect();
-                        format!("{} bytes x {}", row_bytes(module, s, plan, *l), counts.join(" x "))
+                        format!("{bytes} bytes x {}", counts.join(" x "))
                     };
                     terms.iter().map(term).collect::<Vec<_>>().join(" + ")
                 }

@@ -12,16 +12,23 @@
 //!
 //! The cut is exact for this cost model (a key that is both cached and rebuilt for others pays both). Flow by Dinic's
 //! algorithm from petgraph. The costs are those of `keys` and [`CACHE_BASE`], times how often the scope of a key runs.
+//! What the forward sweep would compute for nothing but the cache, since nobody asks for the primal's result, is part of
+//! the price of caching: then it is computed in either sweep, and rebuilding saves the cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use enzyme_ir::Module;
+use cranelift_entity::SecondaryMap;
+use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{InstId, Module, Op};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use crate::keys::{Key, Source, Subject, cached_bytes, derive};
 use crate::shape::Trip;
+
+type Sources = BTreeMap<Key, Source>;
+type Computed = SecondaryMap<InstId, bool>;
 
 /// Cost of storing and loading a cached value in a loop, in quarters of a simple operation, without its bytes.
 const CACHE_BASE: u64 = 24;
@@ -34,6 +41,8 @@ const MAX_WEIGHT: u64 = 1 << 36;
 /// Above this number of keys, everything that is needed directly is cached, for the sake of compile time.
 const MAX_KEYS: usize = 60_000;
 const INFINITE: u64 = 1 << 50;
+/// Values that are looked at to see what one value costs to compute.
+const CONE_LIMIT: usize = 64;
 
 /// What caching costs, in percent of what is thought to be right: 1 caches all that is needed directly, a very large number rebuilds
 /// all that can be rebuilt.
@@ -80,18 +89,22 @@ fn value_type(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
     }
 }
 
-/// What caching `key` costs in all, in quarters of a simple operation.
-pub fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -> u64 {
+/// What storing and loading `key` costs in all.
+fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -> u64 {
     let scope = s.scope(key);
     let bytes = value_type(module, s, key);
     let once = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
-    let all = u128::from(once.saturating_mul(weight(module, s, scope))) * u128::from(price.0) / 100;
+    let times = match crate::steady::of(s, key) {
+        Some(place) => crate::steady::rows(module, s, place),
+        None => weight(module, s, scope),
+    };
+    let all = u128::from(once.saturating_mul(times)) * u128::from(price.0) / 100;
     u64::try_from(all).unwrap_or(u64::MAX).clamp(1, INFINITE / 4)
 }
 
 /// The cheapest way to have all of `needed`.
 pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: CachePrice) -> Choice {
-    let mut sources: BTreeMap<Key, Source> = BTreeMap::new();
+    let mut sources = Sources::new();
     let mut work: Vec<Key> = needed.iter().copied().collect();
     while let Some(k) = work.pop() {
         if sources.contains_key(&k) {
@@ -110,13 +123,88 @@ pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: C
     cut(module, s, needed, &sources, price)
 }
 
-fn cut(
-    module: &Module,
-    s: &Subject<'_>,
-    needed: &BTreeSet<Key>,
-    sources: &BTreeMap<Key, Source>,
+/// What caching costs, in a function of which `needed` is needed.
+pub struct Prices<'a> {
+    module: &'a Module,
+    s: &'a Subject<'a>,
     price: CachePrice,
-) -> Choice {
+    anyway: Computed,
+}
+
+impl<'a> Prices<'a> {
+    /// Looks at what the forward sweep computes in any case.
+    pub fn new(module: &'a Module, s: &'a Subject<'a>, needed: &BTreeSet<Key>, price: CachePrice) -> Self {
+        Prices { module, s, price, anyway: computed_anyway(module, s, needed) }
+    }
+
+    /// What caching `key` costs in all, in quarters of a simple operation.
+    pub fn caching(&self, key: Key) -> u64 {
+        let computing = computing_cost(self.module, self.s, key, &self.anyway);
+        (caching_cost(self.module, self.s, key, self.price) + computing).min(INFINITE / 4)
+    }
+}
+
+/// What the forward sweep computes whatever is cached: what its effects and branches need, what the caller gets, and
+/// what the reverse sweep reads and only a cache can give back.
+fn computed_anyway(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> Computed {
+    let mut work: Vec<InstId> = Vec::new();
+    for (_, i) in s.func.placed() {
+        let op = &s.func.insts[i].op;
+        let is_result = matches!(op, Op::Ret);
+        let acts = match op {
+            Op::Ret => s.is_split(),
+            Op::Call(_) | Op::Invoke { .. } => match resolve(module, s.func, i) {
+                Callee::Math(math) => !math.is_pure(),
+                Callee::Known(known) => !known.is_pure(),
+                Callee::Defined(_) | Callee::Unknown(_) => true,
+            },
+            Op::Load(access) => access.volatile || access.ordering != enzyme_ir::Ordering::NotAtomic,
+            Op::Store(_) | Op::Fence(_) | Op::CmpXchg { .. } | Op::AtomicRmw(..) | Op::VaArg => true,
+            _ => op.is_terminator() && !is_result,
+        };
+        if acts {
+            work.push(i);
+        }
+    }
+    for k in needed {
+        if let Key::Primal(v) = k
+            && derive(module, s, *k) == Source::Root
+        {
+            work.extend(s.func.def_inst(*v));
+        }
+    }
+    let mut out = Computed::new();
+    while let Some(i) = work.pop() {
+        if !std::mem::replace(&mut out[i], true) {
+            work.extend(s.func.insts[i].args.iter().filter_map(|a| s.func.def_inst(*a)));
+        }
+    }
+    out
+}
+
+/// What the forward sweep computes for the sake of caching `key` alone.
+fn computing_cost(module: &Module, s: &Subject<'_>, key: Key, anyway: &Computed) -> u64 {
+    let Key::Primal(v) = key else { return 0 };
+    let mut work = vec![v];
+    let mut seen = BTreeSet::new();
+    let mut total = 0u64;
+    while let Some(v) = work.pop() {
+        let Some(i) = s.func.def_inst(v).filter(|i| !anyway[*i]) else { continue };
+        if seen.len() >= CONE_LIMIT || !seen.insert(v) {
+            continue;
+        }
+        let own = match derive(module, s, Key::Primal(v)) {
+            Source::Rebuild(_, cost) => cost.saturating_mul(weight(module, s, s.scope(Key::Primal(v)))),
+            Source::Free | Source::Root => 0,
+        };
+        total = total.saturating_add(own).min(INFINITE / 8);
+        work.extend(s.func.insts[i].args.iter().copied());
+    }
+    total
+}
+
+fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &Sources, price: CachePrice) -> Choice {
+    let prices = Prices::new(module, s, needed, price);
     let mut graph: DiGraph<(), u64> = DiGraph::new();
     let source = graph.add_node(());
     let sink = graph.add_node(());
@@ -128,7 +216,7 @@ fn cut(
     }
     for (k, (inner, outer)) in &vertices {
         let times = weight(module, s, s.scope(*k));
-        graph.add_edge(*outer, *inner, caching_cost(module, s, *k, price));
+        graph.add_edge(*outer, *inner, prices.caching(*k));
         if needed.contains(k) {
             graph.add_edge(*inner, sink, INFINITE);
         }

@@ -286,6 +286,7 @@ impl Engine {
             let plan = self.timing.of("plan: cache or recompute", || Plan::new(module, &s, options.cache_price))?;
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
+                self.log.text.push_str(&crate::plan::describe(module, &s, &plan));
                 self.log.text.push_str(&crate::checkpoint::describe(module, &s, &plan));
             }
             let globals = &mut self.globals;

@@ -4,12 +4,12 @@
 //! a call. [`derive()`] says whether it is simply there, can be rebuilt from other keys, or is a *root* that only a cache
 //! can give back.
 
-use enzyme_analysis::{Activity, Callee, Unit, resolve};
+use enzyme_analysis::{Activity, Callee, ClassId, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BinOp, BlockId, CastOp, Const, Func, InstId, Module, Op, Type, ValueDef, ValueId};
 
 use crate::request::{DerivativeKey, Mode, has_shadow_pointer};
-use crate::shape::Shape;
+use crate::shape::{Merge, Shape};
 
 /// A piece of knowledge of the forward sweep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,6 +51,12 @@ pub enum Source {
     /// It can be rebuilt from these, at this cost (in quarters of an addition).
     Rebuild(Vec<Key>, u64),
 }
+
+/// How many operations in the ways that meet in a phi are done again, whichever was taken.
+const SELECTION_SIZE: u32 = 100;
+
+/// How far it is looked whether a value that stands in memory is better computed.
+const STANDING_DEPTH: u32 = 6;
 
 /// Costs of rebuilding, in quarters of a simple operation.
 mod cost {
@@ -133,7 +139,25 @@ impl Subject<'_> {
         if !self.unit.facts.stable_loads.contains(&i) || self.unit.retyped.contains(&i) {
             return false;
         }
+        self.stays_between_sweeps(class)
+    }
+
+    fn stays_between_sweeps(&self, class: ClassId) -> bool {
         !self.is_split() || self.key.kept.contains(&class) || !self.unit.outer_classes.contains(&class)
+    }
+
+    /// The store that left `v` in memory, where it still stands in the reverse sweep and is read more cheaply than `v` is
+    /// computed again.
+    pub fn standing(&self, module: &Module, v: ValueId) -> Option<InstId> {
+        let i = self.shape.standing.get(&v).copied()?;
+        let address = self.func.insts[i].args.get(1).copied()?;
+        let class = self.unit.memory.class_of[address]?;
+        if !self.stays_between_sweeps(class)
+            || cone_cost(module, self, v, STANDING_DEPTH).is_some_and(|c| c <= cost::LOAD)
+        {
+            return None;
+        }
+        cone_cost(module, self, address, STANDING_DEPTH).map(|_| i)
     }
 
     /// The innermost loop in which `key` has one value per iteration.
@@ -148,6 +172,58 @@ impl Subject<'_> {
     }
 }
 
+/// A phi where two ways meet as a selection: the condition by which they parted, and what comes along each, where both can be
+/// computed whichever was taken.
+pub fn selection(module: &Module, s: &Subject<'_>, i: InstId) -> Option<[ValueId; 3]> {
+    let (decider, parts) = ways(s, i)?;
+    let mut left = SELECTION_SIZE;
+    parts.iter().skip(1).all(|v| is_speculable(module, s, *v, decider, &mut left)).then_some(parts)
+}
+
+/// Where the ways that meet in a phi parted: the block, the condition, and what comes along each.
+fn ways(s: &Subject<'_>, i: InstId) -> Option<(BlockId, [ValueId; 3])> {
+    let Op::Phi(blocks) = &s.func.insts[i].op else { return None };
+    let block = s.shape.block_of[i]?;
+    let Some(Merge::Decided { decider, by_successor }) = s.shape.merges.get(&block) else { return None };
+    let decision = &s.func.insts[s.func.terminator(*decider)?];
+    let (Op::CondBr { .. }, [Some(then), Some(other)]) = (&decision.op, by_successor.as_slice()) else { return None };
+    let from = |b: &BlockId| {
+        let n = blocks.iter().position(|x| x == b)?;
+        s.func.insts[i].args.get(n).copied()
+    };
+    Some((*decider, [*decision.args.first()?, from(then)?, from(other)?]))
+}
+
+/// Whether `v` may be computed although control did not come to where it is defined after `decider`.
+fn is_speculable(module: &Module, s: &Subject<'_>, v: ValueId, decider: BlockId, left: &mut u32) -> bool {
+    let Some(i) = s.func.def_inst(v) else { return true };
+    if s.shape.block_of[i].is_some_and(|b| s.shape.dom.dominates(b, decider)) {
+        return true;
+    }
+    let Some(less) = left.checked_sub(1) else { return false };
+    *left = less;
+    if s.shape.block_of[i].is_none_or(|b| s.shape.loops.innermost(b) != s.shape.loops.innermost(decider)) {
+        return false;
+    }
+    let inst = &s.func.insts[i];
+    let operands = match &inst.op {
+        Op::Phi(_) => match ways(s, i) {
+            Some((_, parts)) => parts.to_vec(),
+            None => return false,
+        },
+        Op::Call(_) => match resolve(module, s.func, i) {
+            Callee::Math(math) if math.is_pure() => s.func.call_args(i).to_vec(),
+            Callee::Math(_) | Callee::Known(_) | Callee::Defined(_) | Callee::Unknown(_) => return false,
+        },
+        Op::Binary(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) => return false,
+        Op::Binary(_) | Op::FNeg | Op::ICmp(_) | Op::FCmp(_) | Op::Select | Op::Gep { .. } | Op::Cast(_) => {
+            inst.args.to_vec()
+        }
+        _ => return false,
+    };
+    operands.into_iter().all(|a| is_speculable(module, s, a, decider, left))
+}
+
 /// How `key` can be had in the reverse sweep of `s`.
 pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
     match key {
@@ -158,12 +234,36 @@ pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
 }
 
 fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
+    match s.standing(module, v).and_then(|i| s.func.insts[i].args.get(1).copied()) {
+        Some(address) => Source::Rebuild(vec![Key::Primal(address)], cost::LOAD),
+        None => derive_by_op(module, s, v),
+    }
+}
+
+/// What it costs to compute `v` again from what is simply there, as far as `depth` operations reach; `None` if that does
+/// not do.
+fn cone_cost(module: &Module, s: &Subject<'_>, v: ValueId, depth: u32) -> Option<u64> {
+    match derive_by_op(module, s, v) {
+        Source::Free => Some(0),
+        Source::Root => None,
+        Source::Rebuild(..) if depth == 0 => None,
+        Source::Rebuild(from, own) => from.iter().try_fold(own, |sum, k| match k {
+            Key::Primal(d) => Some(sum + cone_cost(module, s, *d, depth - 1)?),
+            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) => None,
+        }),
+    }
+}
+
+fn derive_by_op(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     let ValueDef::Inst(i) = s.func.values[v].def else { return Source::Free };
     if let Some(a) = s.shape.affine.get(&v) {
         return Source::Rebuild(vec![Key::Primal(a.start), Key::Primal(a.step)], cost::ADDRESS);
     }
     let inst = &s.func.insts[i];
     let operands = || inst.args.iter().map(|a| Key::Primal(*a)).collect::<Vec<_>>();
+    if let Some(parts) = selection(module, s, i) {
+        return Source::Rebuild(parts.map(Key::Primal).to_vec(), cost::SIMPLE);
+    }
     match &inst.op {
         Op::Alloca { .. } if s.is_static_slot(i) && !s.is_split() => Source::Free,
         Op::Load(_) if s.is_stable_load(i) => Source::Rebuild(operands(), cost::LOAD),

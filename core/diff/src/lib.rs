@@ -21,6 +21,7 @@ pub mod request;
 pub mod reverse;
 pub mod runtime;
 pub mod shape;
+pub mod steady;
 pub mod tangent;
 pub mod unwind;
 

@@ -15,6 +15,7 @@ use crate::keys::{Key, Subject};
 use crate::needs;
 use crate::refusal::Refusal;
 use crate::shape::Trip;
+use crate::steady::{self, SteadyCache};
 
 /// How the rows of a loop's cache are allocated.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,6 +63,8 @@ pub struct Plan {
     pub cells: Vec<Key>,
     /// Caches of loops, outer loops first.
     pub loops: BTreeMap<LoopId, LoopCache>,
+    /// Caches of loads that are the same throughout an outer loop.
+    pub steady: Vec<SteadyCache>,
     /// Frees.
     pub frees: Frees,
     /// Values whose adjoint may be zero because another arm of a selection was taken.
@@ -97,10 +100,21 @@ impl Plan {
                 }
             }
         }
-        let choice = choose(module, s, &needed, price);
+        let mut choice = choose(module, s, &needed, price);
+        // The reverse sweep asks again whether what is kept once was the same throughout.
+        loop {
+            let conditions = choice.cached.iter().filter_map(|k| steady::of(s, *k)?.condition);
+            let more: Vec<Key> = conditions.map(|(c, _)| Key::Primal(c)).filter(|k| !needed.contains(k)).collect();
+            if more.is_empty() {
+                break;
+            }
+            needed.extend(more);
+            choice = choose(module, s, &needed, price);
+        }
+        let (alike, varied): (Vec<Key>, Vec<Key>) = choice.cached.iter().partition(|k| steady::of(s, **k).is_some());
         let mut cells = Vec::new();
         let mut loops: BTreeMap<LoopId, Vec<Key>> = BTreeMap::new();
-        for k in &choice.cached {
+        for k in &varied {
             match s.scope(*k) {
                 None => cells.push(*k),
                 Some(l) => loops.entry(l).or_default().push(*k),
@@ -118,7 +132,14 @@ impl Plan {
                 }
             }
         }
-        Ok(Plan { needed, choice, cells, loops, frees, selectable: find_selectable(s), heap_slots })
+        let steady = steady::caches(s, &alike);
+        Ok(Plan { needed, choice, cells, loops, steady, frees, selectable: find_selectable(s), heap_slots })
+    }
+
+    /// Where a load is kept that is the same throughout a loop: which of the caches, and its position there.
+    pub fn steady_row(&self, key: Key) -> Option<(usize, usize)> {
+        let position = |c: &SteadyCache| c.keys.iter().position(|k| *k == key);
+        self.steady.iter().enumerate().find_map(|(n, c)| Some((n, position(c)?)))
     }
 
     /// Where a cached key is kept: the loop whose row holds it, and its position there.
@@ -220,6 +241,9 @@ fn read_again(s: &Subject<'_>, needed: &BTreeSet<Key>) -> BTreeSet<ClassId> {
             out.extend(s.func.insts[i].args.first().and_then(|p| s.unit.memory.class_of[*p]));
         }
     }
+    for i in s.shape.standing.values() {
+        out.extend(s.func.insts[*i].args.get(1).and_then(|p| s.unit.memory.class_of[*p]));
+    }
     for key in needed {
         if let Key::Primal(v) = key {
             out.extend(s.unit.memory.class_of[*v].filter(|_| s.unit.addresses[*v]));
@@ -258,6 +282,28 @@ pub fn is_allocation(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
         }
 }
 
+/// One line for each value that is cached: where, what, how many bytes a time, and the place in the source, if known.
+pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
+    let mut out = String::new();
+    for k in &plan.choice.cached {
+        let place = s.scope(*k).map_or("once".to_owned(), |l| l.to_string());
+        let (v, bytes) = match k {
+            Key::Primal(v) | Key::Shadow(v) => (Some(*v), crate::keys::cached_bytes(module, s.func.ty(*v))),
+            Key::Entered(_) => (None, 4),
+            Key::Count(_) | Key::Tape(_) => (None, 8),
+        };
+        let inst = v.and_then(|v| s.func.def_inst(v));
+        let what = inst.map_or(String::new(), |i| {
+            let loc = s.func.insts[i].loc.map_or(String::new(), |l| format!(" at {}", module.describe_loc(l)));
+            let op = format!("{:?}", s.func.insts[i].op);
+            let args = s.func.insts[i].args.iter().map(|a| format!(" {a}")).collect::<String>();
+            format!(": {}{args}{loc}", op.split(['(', ' ']).next().unwrap_or_default())
+        });
+        out.push_str(&format!("  caches {k:?} ({place}, {bytes} bytes){what}\n"));
+    }
+    out
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |keys: &mut dyn Iterator<Item = &Key>| keys.map(|k| format!("{k:?}")).collect::<Vec<_>>().join(" ");
@@ -266,6 +312,9 @@ impl fmt::Display for Plan {
         writeln!(f, "kept     {}", list(&mut self.cells.iter()))?;
         for (l, cache) in &self.loops {
             writeln!(f, "{l}  {:?}  {}", cache.rows, list(&mut cache.keys.iter()))?;
+        }
+        for cache in &self.steady {
+            writeln!(f, "same throughout {}  {:?}  {}", cache.place.over, cache.place, list(&mut cache.keys.iter()))?;
         }
         writeln!(f, "deferred frees {:?}", self.frees.deferred)
     }

@@ -74,6 +74,8 @@ pub struct Shape {
     pub trips: BTreeMap<LoopId, Trip>,
     /// Induction variables.
     pub affine: BTreeMap<ValueId, Affine>,
+    /// Values that are stored in the block that computes them, and stand in memory from then on: by which store.
+    pub standing: BTreeMap<ValueId, InstId>,
 }
 
 impl Shape {
@@ -100,6 +102,7 @@ impl Shape {
             merges: BTreeMap::new(),
             trips: BTreeMap::new(),
             affine: BTreeMap::new(),
+            standing: BTreeMap::new(),
         }
     }
 
@@ -113,6 +116,14 @@ impl Shape {
         shape.find_merges(func);
         shape.find_trips(facts);
         shape.find_affine(module, func);
+        for i in &facts.stable_stores {
+            let value = func.insts[*i].args.first().copied();
+            if let Some(v) =
+                value.filter(|v| func.def_inst(*v).is_some_and(|d| shape.block_of[d] == shape.block_of[*i]))
+            {
+                shape.standing.entry(v).or_insert(*i);
+            }
+        }
         Ok(shape)
     }
 

@@ -29,6 +29,18 @@ pub struct ByteRun {
     pub ty: ByteType,
 }
 
+/// Where a load in a loop nest has the same value in each iteration of an outer loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Steady {
+    /// Header of the outermost such loop.
+    pub header: BlockId,
+    /// A condition, available at the end of that loop's preheader, without which it is not so.
+    pub condition: Option<ValueId>,
+    /// Whether the value is another one in each iteration of the innermost loop around the load (which is then inside of
+    /// the outermost one, and runs equally often each time).
+    pub varies: bool,
+}
+
 /// Facts about one function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -40,6 +52,11 @@ pub struct Facts {
     pub stable_loads: BTreeSet<InstId>,
     /// Those of them of which only type-based alias analysis says so: memory may have several lives.
     pub typed_loads: BTreeSet<InstId>,
+    /// Stores of floats whose memory this function does not write, nor free, on any path from the store to a return: what
+    /// they stored stands there to the end.
+    pub stable_stores: BTreeSet<InstId>,
+    /// Loads, not stable, of what stays the same for a while.
+    pub steady_loads: BTreeMap<InstId, Steady>,
     /// Pointer arguments of calls (call, argument position) whose reachable memory this function does not
     /// write, nor free, on any path from after the call to a return, over all iterations.
     pub stable_args: BTreeSet<(InstId, u32)>,

@@ -352,6 +352,12 @@ typedef struct EnzTripCount {
   EnzBlock header;
   EnzValue count;
 } EnzTripCount;
+typedef struct EnzSteadyLoad {
+  EnzValue load;
+  EnzBlock header;    // of the loop in whose iterations it loads the same
+  EnzValue condition; // under which it does, at the end of the preheader; null: always
+  uint8_t varies;     // whether it loads something else in each iteration of the innermost loop around it
+} EnzSteadyLoad;
 typedef struct EnzArgFact {
   EnzValue call;
   uint32_t arg;
@@ -370,6 +376,8 @@ typedef struct EnzFactSink {
   void (*trip_count)(void *context, EnzTripCount fact);
   // `by_type`: only type-based alias analysis says so.
   void (*stable_load)(void *context, EnzValue load, uint8_t by_type);
+  void (*stable_store)(void *context, EnzValue store);
+  void (*steady_load)(void *context, EnzSteadyLoad fact);
   void (*stable_arg)(void *context, EnzArgFact fact);
   void (*byte_run)(void *context, EnzByteRun run);
   // A call through a pointer from which the calls of all functions that are known to fit were branched off; and such a
@@ -383,8 +391,9 @@ typedef struct EnzFactSink {
 // Writes the trip counts of the loops of a prepared function into it, as instructions, and reports them. Changes the
 // function, so it comes before the import; the sink is called with values that the import will meet.
 void enz_trip_counts(EnzHost host, EnzValue function, const EnzFactSink *sink);
-// Reports the facts that change nothing.
+// Reports what stays in memory; writes conditions for it into the function, in the same way.
 void enz_memory_facts(EnzHost host, EnzValue function, const EnzFactSink *sink);
+// Changes nothing.
 void enz_type_facts(EnzHost host, EnzValue function, const EnzFactSink *sink);
 
 // ---- declare.cpp, build.cpp -------------------------------------------------------------------------------------

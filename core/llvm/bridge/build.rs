@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 27] = [
+const SOURCES: [&str; 28] = [
     "plugin",
     "options",
     "host",
@@ -26,6 +26,7 @@ const SOURCES: [&str; 27] = [
     "callbacks",
     "facts",
     "order",
+    "steady",
     "bytes",
     "declare",
     "build",

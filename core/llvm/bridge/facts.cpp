@@ -3,12 +3,14 @@
 // Trip counts are those that ScalarEvolution states exactly; they are expanded in the preheader as ordinary
 // instructions.
 //
-// A load is stable if no instruction that can run after it, in any iteration, may write its memory. Alias analysis is
+// A load is stable if no instruction that can run after it, in any iteration, may write its memory; a store, if what it
+// writes stays in the same sense. Alias analysis is
 // asked in cross-iteration mode, since load and write may belong to different iterations of a common loop. Alias scopes
 // are left out of the question: those that inlining made of `restrict` hold for one call of the inlined function, not
 // for two iterations around it. TBAA and attributes of the function's own parameters hold throughout.
 
 #include "order.h"
+#include "steady.h"
 #include "support.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -82,6 +84,10 @@ MemoryLocation withoutScopes(MemoryLocation where) {
   return where;
 }
 
+MemoryLocation withoutTags(const StoreInst *store) {
+  return MemoryLocation(store->getPointerOperand(), MemoryLocation::get(store).Size);
+}
+
 class Stability {
 public:
   Stability(EnzOpaqueHost &host, Function &function, const EnzFactSink &sink)
@@ -132,6 +138,24 @@ public:
     return true;
   }
 
+  // The stores in `loop` that may reach `where` in any iteration; false if other writes may, or if it is not known.
+  bool conflictsIn(const Loop &loop, const MemoryLocation &where, SmallVectorImpl<StoreInst *> &out) {
+    for (Instruction *write : writes_) {
+      if (!loop.contains(write))
+        continue;
+      if (irreducible_ || ++queries_ > kAliasQueryLimit)
+        return false;
+      const bool apart = !isModSet(aliases_.getModRefInfo(write, where)) || differentObjects(where.Ptr, *write);
+      if (apart && !sharesArena(where.Ptr, *write))
+        continue;
+      auto *store = dyn_cast<StoreInst>(write);
+      if (!store || !store->isSimple())
+        return false;
+      out.push_back(store);
+    }
+    return true;
+  }
+
 private:
   // Whether a store or fill can only reach other objects than `pointer` can: objects are looked up through all phis,
   // where alias analysis across iterations gives up, and are the same ones in every iteration.
@@ -150,12 +174,12 @@ private:
     return true;
   }
 
-  // Whether a store in a loop only writes elements that the load does not read later, although it is the same array.
+  // Whether a store in a loop only writes elements that the access does not touch before, although it is the same array.
   bool comesBefore(Instruction &write, const Instruction *after) {
     auto *store = dyn_cast<StoreInst>(&write);
-    auto *load = dyn_cast<LoadInst>(const_cast<Instruction *>(after));
-    return store && load && !irreducible_ && ++order_queries_ <= kOrderQueryLimit &&
-           enz::neverOverwrites(evolution_, loops_, *load, *store);
+    auto *access = const_cast<Instruction *>(after);
+    return store && isa<LoadInst, StoreInst>(access) && !irreducible_ && ++order_queries_ <= kOrderQueryLimit &&
+           enz::neverOverwrites(evolution_, loops_, *access, *store);
   }
 
   static bool areApart(const Value *a, const Value *b) {
@@ -274,15 +298,54 @@ void enz_trip_counts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   host->functions->invalidate(*function, preserved);
 }
 
+// Conditions are written into the function: after all questions, since they make addresses known.
+static void reportSteady(EnzOpaqueHost &host, Function &function, ArrayRef<enz::Steady> steady,
+                         const EnzFactSink &sink) {
+  if (steady.empty())
+    return;
+  SmallVector<WeakTrackingVH, 8> conditions;
+  {
+    auto &evolution = host.functions->getResult<ScalarEvolutionAnalysis>(function);
+    SCEVExpander expander(evolution, "enzyme.steady");
+    for (const enz::Steady &each : steady)
+      conditions.emplace_back(enz::steadyCondition(host, function, expander, each));
+  }
+  enz::lowerConstantExpressions(function);
+  for (auto [each, condition] : zip(steady, conditions)) {
+    Value *value = condition;
+    if (!value || isa<ConstantExpr>(value))
+      continue;
+    const bool always = isa<ConstantInt>(value);
+    sink.steady_load(sink.context, EnzSteadyLoad{enz::in(static_cast<Value *>(each.load)),
+                                                 enz::in(each.loop->getHeader()),
+                                                 always ? nullptr : enz::in(value), each.varies});
+  }
+  PreservedAnalyses preserved;
+  preserved.preserveSet<CFGAnalyses>();
+  host.functions->invalidate(function, preserved);
+}
+
 void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   auto *function = enz::as<Function>(raw);
   Stability stability(*host, *function, *sink);
+  auto &loops = host->functions->getResult<LoopAnalysis>(*function);
+  auto &evolution = host->functions->getResult<ScalarEvolutionAnalysis>(*function);
+  SmallVector<LoadInst *, 16> unstable;
   for (BasicBlock &block : *function)
     for (Instruction &inst : block) {
       if (auto *load = dyn_cast<LoadInst>(&inst)) {
         bool by_type = false;
         if (load->isSimple() && stability.keeps(load, withoutScopes(MemoryLocation::get(load)), &by_type))
           sink->stable_load(sink->context, enz::in(static_cast<Value *>(load)), by_type);
+        else if (load->isSimple() && load->getType()->isFloatingPointTy())
+          unstable.push_back(load);
+        continue;
+      }
+      if (auto *store = dyn_cast<StoreInst>(&inst)) {
+        // Of a store without types: memory that has several lives holds what was stored last.
+        if (store->isSimple() && store->getValueOperand()->getType()->isFPOrFPVectorTy() &&
+            isa<Instruction>(store->getValueOperand()) && stability.keeps(store, withoutTags(store)))
+          sink->stable_store(sink->context, enz::in(static_cast<Value *>(store)));
         continue;
       }
       auto *call = dyn_cast<CallBase>(&inst);
@@ -304,4 +367,14 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
           sink->stable_arg(sink->context, EnzArgFact{enz::in(static_cast<Value *>(call)), i});
       }
     }
+  SmallVector<enz::Steady, 8> steady;
+  for (LoadInst *load : unstable) {
+    const MemoryLocation where(load->getPointerOperand(), MemoryLocation::get(load).Size);
+    const auto conflicts = [&](const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
+      return stability.conflictsIn(loop, where, out);
+    };
+    if (const auto found = enz::findSteady(evolution, loops, *load, conflicts))
+      steady.push_back(*found);
+  }
+  reportSteady(*host, *function, steady, *sink);
 }

@@ -14,6 +14,8 @@
 // parametrically sized arrays", ICS 2015); they decide only if all but the first stay within the bounds of their
 // dimension.
 //
+// The same holds of what a store has written, instead of what a load has read: it stays if nothing overwrites it.
+//
 // Not handled: subscripts that are not affine, sizes that change, accesses of different width.
 
 #include "order.h"
@@ -47,8 +49,8 @@ const Loop *inFirstTurnOf(ScalarEvolution &evolution, BasicBlock *before, BasicB
 
 class Order {
 public:
-  Order(ScalarEvolution &evolution, LoopInfo &loops, LoadInst &load, StoreInst &store)
-      : se_(evolution), loops_(loops), load_(load), store_(store) {}
+  Order(ScalarEvolution &evolution, LoopInfo &loops, Instruction &access, StoreInst &store)
+      : se_(evolution), loops_(loops), load_(access), store_(store) {}
 
   bool neverOverwrites() {
     findCommonLoops();
@@ -70,12 +72,12 @@ private:
   }
 
   bool findSubscripts() {
-    Type *type = load_.getType(), *stored = store_.getValueOperand()->getType();
+    Type *type = getLoadStoreType(&load_), *stored = store_.getValueOperand()->getType();
     const DataLayout &layout = load_.getModule()->getDataLayout();
     const TypeSize width = layout.getTypeStoreSize(type);
     if (width.isScalable() || width != layout.getTypeStoreSize(stored) || width != layout.getTypeAllocSize(type))
       return false;
-    const SCEV *read = se_.getSCEV(load_.getPointerOperand()), *written = se_.getSCEV(store_.getPointerOperand());
+    const SCEV *read = se_.getSCEV(getPointerOperand(&load_)), *written = se_.getSCEV(store_.getPointerOperand());
     const SCEV *base = se_.getPointerBase(read);
     if (base != se_.getPointerBase(written) || !isa<SCEVUnknown>(base) ||
         (!common_.empty() && !se_.isLoopInvariant(base, common_.front())))
@@ -257,6 +259,8 @@ private:
 
   // Whether the store can follow the load in one iteration of all common loops.
   bool followsInOneTurn() {
+    if (&load_ == &store_)
+      return false;
     SmallPtrSet<BasicBlock *, 1> headers;
     if (Loop *loop = innermost()) {
       if (loop->getHeader() == store_.getParent())
@@ -268,7 +272,8 @@ private:
 
   ScalarEvolution &se_;
   LoopInfo &loops_;
-  LoadInst &load_;
+  // The load, or the store whose value is to stay.
+  Instruction &load_;
   StoreInst &store_;
   // Outermost first.
   SmallVector<Loop *, 4> common_;
@@ -280,8 +285,11 @@ private:
 
 } // namespace
 
-bool enz::neverOverwrites(ScalarEvolution &evolution, LoopInfo &loops, LoadInst &load, StoreInst &store) {
-  return load.isSimple() && store.isSimple() && Order(evolution, loops, load, store).neverOverwrites();
+bool enz::neverOverwrites(ScalarEvolution &evolution, LoopInfo &loops, Instruction &access, StoreInst &store) {
+  const auto *load = dyn_cast<LoadInst>(&access);
+  const auto *earlier = dyn_cast<StoreInst>(&access);
+  return ((load && load->isSimple()) || (earlier && earlier->isSimple())) && store.isSimple() &&
+         Order(evolution, loops, access, store).neverOverwrites();
 }
 
 namespace {

@@ -8,8 +8,9 @@
 
 namespace enz {
 
-// Whether `store` never writes what `load` has read before: over all iterations of the loops around them.
-bool neverOverwrites(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops, llvm::LoadInst &load,
+// Whether `store` never writes what `access`, a load or store, has read or written before: over all iterations of the
+// loops around them.
+bool neverOverwrites(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops, llvm::Instruction &access,
                      llvm::StoreInst &store);
 
 // Writes subscripts so that ScalarEvolution sees through them: products of 32-bit indices that are widened afterwards

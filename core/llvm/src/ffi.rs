@@ -232,6 +232,15 @@ pub struct TripCount {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct SteadyLoad {
+    pub load: ValueRef,
+    pub header: BlockRef,
+    pub condition: Option<ValueRef>,
+    pub varies: u8,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct ArgFact {
     pub call: ValueRef,
     pub arg: u32,
@@ -254,6 +263,8 @@ pub struct FactSink {
     pub context: *mut c_void,
     pub trip_count: unsafe extern "C" fn(*mut c_void, TripCount),
     pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef, u8),
+    pub stable_store: unsafe extern "C" fn(*mut c_void, ValueRef),
+    pub steady_load: unsafe extern "C" fn(*mut c_void, SteadyLoad),
     pub stable_arg: unsafe extern "C" fn(*mut c_void, ArgFact),
     pub byte_run: unsafe extern "C" fn(*mut c_void, ByteRunFact),
     pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),
@@ -445,8 +456,9 @@ mod tests {
             size_of::<FuncSpec>(),
             size_of::<MarkerArgInfo>(),
             size_of::<MarkerCallInfo>(),
+            size_of::<SteadyLoad>(),
         ];
-        let mut theirs = [0usize; 18];
+        let mut theirs = [0usize; 19];
         // SAFETY: the array has room for the number given.
         let n = unsafe { enz_struct_sizes(theirs.as_mut_ptr(), theirs.len()) };
         assert_eq!(n, theirs.len());

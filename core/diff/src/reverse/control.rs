@@ -209,6 +209,14 @@ impl Reverse<'_, '_> {
                 self.e.b().store(new, base, 0, MemClass::Unknown);
                 self.begin_chunk(l, ran);
             }
+            for n in self.steady_over(l) {
+                let place = self.plan.steady[n].place;
+                let condition = place.condition.map(|c| self.primal(c.0)).transpose()?;
+                let per = place.per.map(|p| self.primal(p.1)).transpose()?;
+                let over = place.condition.map(|c| self.primal(c.1)).transpose()?;
+                self.begin_steady(n, condition, per, over);
+                self.move_steady(n, false);
+            }
             self.memo.clear();
         }
         let Some(to) = self.reversed.get(&p).copied() else {

@@ -131,6 +131,9 @@ impl Reverse<'_, '_> {
                 let new = self.e.b().add(old, ran);
                 self.e.b().store(new, base, 0, MemClass::Unknown);
             }
+            for n in self.steady_over(l) {
+                self.move_steady(n, true);
+            }
         }
         if let (Some(v), Some(Merge::Recorded(preds))) = (entered, self.s.shape.merges.get(&b)) {
             self.keep(Key::Entered(b), v);
@@ -157,7 +160,7 @@ impl Reverse<'_, '_> {
     /// iteration before has loaded behind the load of this one. Large rows are stored at once, to spare registers.
     fn keep_later(&mut self, key: Key, v: ValueId) {
         let row = self.plan.row_of(&self.s, key).and_then(|(l, _)| self.plan.loops.get(&l));
-        if row.is_some_and(|cache| cache.keys.len() <= LATE_KEYS) {
+        if row.is_some_and(|cache| cache.keys.len() <= LATE_KEYS) || self.plan.steady_row(key).is_some() {
             self.late.push((key, v));
         } else {
             self.keep(key, v);
@@ -186,6 +189,20 @@ impl Reverse<'_, '_> {
                     Rows::PerEntry(_, Some(counts)) => self.allocate_guess(id, &counts),
                     Rows::PerEntry(_, None) | Rows::PerIteration => {}
                 }
+            }
+            for n in 0..self.plan.steady.len() {
+                let cache = &self.plan.steady[n];
+                if let Some(counts) = cache.guess.clone().filter(|_| cache.outermost == l) {
+                    self.guess_steady(n, &counts);
+                }
+            }
+            for n in self.steady_over(l) {
+                let place = self.plan.steady[n].place;
+                let condition = place.condition.map(|c| self.forward_value(c.0));
+                let per = place.per.map(|p| self.forward_value(p.1));
+                let over = place.condition.map(|c| self.forward_value(c.1));
+                self.begin_steady(n, condition, per, over);
+                self.ensure_steady(n);
             }
             if let Some(Rows::PerEntry(v, _)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {
                 let count = self.forward_value(v);

@@ -3,10 +3,12 @@
 //! Within one block a key is had once (`memo`); LLVM's value numbering joins the rest. Long chains are rebuilt with an
 //! explicit stack.
 
-use enzyme_ir::{BinOp, Inst, MemClass, Op, Type, ValueDef, ValueId};
+use enzyme_analysis::{Callee, resolve};
+use enzyme_ir::{BinOp, FloatKind, Inst, InstId, MemClass, Op, Type, ValueDef, ValueId};
+use enzyme_rules::{Group, Spelling};
 
 use super::{Reverse, as_call};
-use crate::keys::{Key, Source, derive};
+use crate::keys::{Key, Source, derive, selection};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
 
@@ -101,6 +103,14 @@ impl Reverse<'_, '_> {
             return Err(Refusal::new(RefusalKind::Internal(format!("{key:?} can't be rebuilt"))));
         };
         let is_shadow = matches!(key, Key::Shadow(_));
+        if let Some(store) = self.s.standing(self.e.module, v).filter(|_| !is_shadow)
+            && let (Op::Store(access), [_, p]) =
+                (&self.s.func.insts[store].op, self.s.func.insts[store].args.as_slice())
+        {
+            let (access, p, ty) = (*access, *p, self.s.func.ty(v));
+            let at = self.part(p, false);
+            return Ok(self.e.b().load(ty, at, access.align, MemClass::Primal));
+        }
         if let Some(affine) = self.s.shape.affine.get(&v).copied() {
             let start = self.part(affine.start, is_shadow);
             let step = self.part(affine.step, false);
@@ -109,6 +119,10 @@ impl Reverse<'_, '_> {
         let Some(i) = self.s.func.def_inst(v) else {
             return Err(Refusal::new(RefusalKind::Internal(format!("{key:?} has no definition"))));
         };
+        if let Some([condition, then, other]) = selection(self.e.module, &self.s, i).filter(|_| !is_shadow) {
+            let [condition, then, other] = [condition, then, other].map(|v| self.part(v, false));
+            return Ok(self.e.choose(condition, then, other));
+        }
         let inst: Inst = self.s.func.insts[i].clone();
         let mut args = Vec::new();
         for (n, a) in inst.args.iter().enumerate() {
@@ -116,6 +130,12 @@ impl Reverse<'_, '_> {
                 || matches!(inst.op, Op::Select) && n == 0
                 || matches!(inst.op, Op::Call(_));
             args.push(self.part(*a, is_shadow && !index));
+        }
+        if let Some(name) = self.intrinsic_of(i) {
+            let (ty, fast) = (inst.ty, std::mem::replace(&mut self.e.fast, inst.fast));
+            let v = self.e.call(&name, ty, &args[1..]);
+            self.e.fast = fast;
+            return Ok(v);
         }
         let mut copy = as_call(&inst);
         let mem = match (&copy.op, is_shadow) {
@@ -134,6 +154,30 @@ impl Reverse<'_, '_> {
             Some(x) => Ok(x),
             None => Ok(self.e.b().poison(ty)),
         }
+    }
+
+    /// The intrinsic that computes what the library function does that `i` calls, and sets no `errno`: two calls of it are
+    /// one, and it is dropped where nobody needs it.
+    fn intrinsic_of(&self, i: InstId) -> Option<String> {
+        let inst = &self.s.func.insts[i];
+        let Op::Call(_) = inst.op else { return None };
+        let Callee::Math(math) = resolve(self.e.module, self.s.func, i) else { return None };
+        let plain = matches!(self.e.module.ctx.types[inst.ty], Type::Float(FloatKind::Float | FloatKind::Double));
+        let alike = self.s.func.call_args(i).iter().all(|a| self.s.func.ty(*a) == inst.ty);
+        let transcendental = matches!(math.rule.group, Group::Exponentials | Group::Trigonometric | Group::Hyperbolic);
+        if !(transcendental || math.rule.name == "sqrt")
+            || !plain
+            || !alike
+            || !math.is_pure()
+            || self.callee_name(i).starts_with("llvm.")
+        {
+            return None;
+        }
+        let base = math.rule.spellings.iter().find_map(|s| match s {
+            Spelling::Intrinsic(base) => Some(format!("llvm.{base}")),
+            _ => None,
+        })?;
+        enzyme_rules::intrinsic_symbol(&self.e.module.ctx.types, &base, &[inst.ty])
     }
 
     /// An operand that `memo` holds, or that is a constant.

@@ -36,6 +36,19 @@ pub(crate) struct CacheSlots {
     pub types: Vec<TypeId>,
 }
 
+/// Slots of the cache of loads that are the same throughout a loop.
+#[derive(Clone, Debug)]
+pub(crate) struct SteadySlots {
+    /// The cache.
+    pub cache: CacheSlots,
+    /// Rows used by earlier entries of the loop, if there may be any.
+    pub base: Option<ValueId>,
+    /// Rows of the entry at hand.
+    pub chunk: ValueId,
+    /// Rows from one iteration of the loop to the next: none where the loads are the same.
+    pub step: Option<ValueId>,
+}
+
 /// All slots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
@@ -47,6 +60,8 @@ pub(crate) struct State {
     pub bases: BTreeMap<LoopId, ValueId>,
     /// Rows of the entry at hand of a nested loop whose number of iterations is known on entry.
     pub chunks: BTreeMap<LoopId, ValueId>,
+    /// Caches of loads that are the same throughout a loop, in the order of the plan.
+    pub steady: Vec<SteadySlots>,
     /// Address of the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<ValueId>,
     /// Everything above in order, with types: the content of the tape.
@@ -90,33 +105,10 @@ impl Reverse<'_, '_> {
             state.all.push((slot, ty));
         }
         for (l, cache) in &self.plan.loops {
-            let null = self.e.at_entry().zero(ptr);
             let none = self.e.at_entry().i64(0);
-            let buffer = self.e.slot(ptr, Some(null));
-            let rows = self.e.slot(i64, Some(none));
-            let types: Vec<TypeId> = cache
-                .keys
-                .iter()
-                .map(|k| {
-                    let ty = self.key_type(*k);
-                    self.stored_type(ty)
-                })
-                .collect();
-            let layout = &self.e.module.ctx.layout;
-            let sizes: Vec<u64> =
-                types.iter().map(|t| layout.size_of(&self.e.module.ctx.types, *t).unwrap_or(64)).collect();
-            // Wide columns first keep every column aligned.
-            let mut order: Vec<usize> = (0..sizes.len()).collect();
-            order.sort_by_key(|n| (std::cmp::Reverse(alignment(sizes[*n])), *n));
-            let mut before = vec![0; sizes.len()];
-            let mut row = 0;
-            for n in order {
-                before[n] = row;
-                row += sizes[n];
-            }
-            let row = row.next_multiple_of(8);
-            state.caches.insert(*l, CacheSlots { buffer, rows, sizes, before, row, types });
-            state.all.extend([(buffer, ptr), (rows, i64)]);
+            let slots = self.cache_slots(&cache.keys);
+            state.all.extend([(slots.buffer, ptr), (slots.rows, i64)]);
+            state.caches.insert(*l, slots);
             if self.s.scope(Key::Count(*l)).is_some() {
                 let base = self.e.slot(i64, Some(none));
                 state.bases.insert(*l, base);
@@ -126,6 +118,16 @@ impl Reverse<'_, '_> {
                 let chunk = self.e.slot(i64, Some(none));
                 state.chunks.insert(*l, chunk);
             }
+        }
+        for cache in &self.plan.steady {
+            let none = self.e.at_entry().i64(0);
+            let slots = self.cache_slots(&cache.keys);
+            state.all.extend([(slots.buffer, ptr), (slots.rows, i64)]);
+            let base = (cache.place.over != cache.outermost).then(|| self.e.slot(i64, Some(none)));
+            state.all.extend(base.map(|b| (b, i64)));
+            let chunk = self.e.slot(i64, Some(none));
+            let step = cache.place.condition.map(|_| self.e.slot(i64, Some(none)));
+            state.steady.push(SteadySlots { cache: slots, base, chunk, step });
         }
         state.deferred = match self.s.key.mode {
             // One list serves the whole derivative: what a callee frees may still be read by its callers' reverse sweeps.
@@ -139,6 +141,32 @@ impl Reverse<'_, '_> {
         self.state = state;
     }
 
+    fn cache_slots(&mut self, keys: &[Key]) -> CacheSlots {
+        let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
+        let null = self.e.at_entry().zero(ptr);
+        let none = self.e.at_entry().i64(0);
+        let buffer = self.e.slot(ptr, Some(null));
+        let rows = self.e.slot(i64, Some(none));
+        let mut types: Vec<TypeId> = Vec::new();
+        for k in keys {
+            let ty = self.key_type(*k);
+            types.push(self.stored_type(ty));
+        }
+        let layout = &self.e.module.ctx.layout;
+        let sizes: Vec<u64> =
+            types.iter().map(|t| layout.size_of(&self.e.module.ctx.types, *t).unwrap_or(64)).collect();
+        // Wide columns first keep every column aligned.
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.sort_by_key(|n| (std::cmp::Reverse(alignment(sizes[*n])), *n));
+        let mut before = vec![0; sizes.len()];
+        let mut row = 0;
+        for n in order {
+            before[n] = row;
+            row += sizes[n];
+        }
+        CacheSlots { buffer, rows, sizes, before, row: row.next_multiple_of(8), types }
+    }
+
     /// Stores the value of `key` in the forward sweep, if it is cached; `index` is the iteration of its scope.
     pub fn keep(&mut self, key: Key, value: ValueId) {
         if !self.plan.choice.cached.contains(&key) {
@@ -148,8 +176,11 @@ impl Reverse<'_, '_> {
             self.e.b().store(value, slot, 0, MemClass::Unknown);
             return;
         }
-        let Some((l, column)) = self.plan.row_of(&self.s, key) else { return };
-        if let Some((address, ty, align)) = self.column_address(l, column) {
+        let place = match self.plan.steady_row(key) {
+            Some((n, column)) => self.steady_address(n, column),
+            None => self.plan.row_of(&self.s, key).and_then(|(l, column)| self.column_address(l, column)),
+        };
+        if let Some((address, ty, align)) = place {
             let value = self.widen(value, ty);
             self.e.b().store(value, address, align, MemClass::Tape);
         }
@@ -160,8 +191,13 @@ impl Reverse<'_, '_> {
         if let Some((slot, ty)) = self.state.cells.get(&key).copied() {
             return Some(self.e.b().load(ty, slot, 0, MemClass::Unknown));
         }
-        let (l, column) = self.plan.row_of(&self.s, key)?;
-        let (address, ty, align) = self.column_address(l, column)?;
+        let (address, ty, align) = match self.plan.steady_row(key) {
+            Some((n, column)) => self.steady_address(n, column)?,
+            None => {
+                let (l, column) = self.plan.row_of(&self.s, key)?;
+                self.column_address(l, column)?
+            }
+        };
         let v = self.e.b().load(ty, address, align, MemClass::Tape);
         let wanted = self.key_type(key);
         Some(if ty == wanted { v } else { self.e.to_int(v, wanted) })
@@ -230,18 +266,112 @@ impl Reverse<'_, '_> {
         Some((address, ty, alignment(size)))
     }
 
+    /// The same for loads that are the same throughout a loop.
+    fn steady_address(&mut self, n: usize, column: usize) -> Option<(ValueId, TypeId, u32)> {
+        let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
+        let SteadySlots { cache, base, chunk, step } = self.state.steady.get(n)?.clone();
+        let place = self.plan.steady.get(n)?.place;
+        let (ty, size, before) = (*cache.types.get(column)?, *cache.sizes.get(column)?, *cache.before.get(column)?);
+        let mut start = self.e.b().load(ptr, cache.buffer, 0, MemClass::Unknown);
+        if let Some(base) = base {
+            let (base, row) = (self.e.b().load(i64, base, 0, MemClass::Unknown), self.e.b().i64(cache.row));
+            let offset = self.e.b().binary(BinOp::Mul, base, row);
+            start = self.e.b().byte_offset(start, offset);
+        }
+        if before > 0 {
+            let (rows, before) = (self.e.b().load(i64, chunk, 0, MemClass::Unknown), self.e.b().i64(before));
+            let offset = self.e.b().binary(BinOp::Mul, rows, before);
+            start = self.e.b().byte_offset(start, offset);
+        }
+        if let Some(step) = step {
+            let step = self.e.b().load(i64, step, 0, MemClass::Unknown);
+            let turn = self.iteration(place.over);
+            let skipped = self.e.b().binary(BinOp::Mul, turn, step);
+            start = self.e.b().gep(ty, start, &[skipped]);
+        }
+        if let Some((l, _)) = place.per {
+            let iteration = self.iteration(l);
+            start = self.e.b().gep(ty, start, &[iteration]);
+        }
+        Some((start, ty, alignment(size)))
+    }
+
+    /// Sets how many rows an entry of a loop has in the cache `n`, which keeps what is the same throughout it: from the
+    /// condition, if there is one, and the backedge counts.
+    pub fn begin_steady(&mut self, n: usize, condition: Option<ValueId>, per: Option<ValueId>, over: Option<ValueId>) {
+        let Some(slots) = self.state.steady.get(n).cloned() else { return };
+        let (one, none) = (self.e.b().i64(1), self.e.b().i64(0));
+        let iterations = |r: &mut Self, count: Option<ValueId>| match count {
+            Some(count) => {
+                let count = r.e.to_i64(count);
+                r.e.b().add(count, one)
+            }
+            None => one,
+        };
+        let once = iterations(self, per);
+        let mut chunk = once;
+        if let (Some(condition), Some(step)) = (condition, slots.step) {
+            let turns = iterations(self, over);
+            let times = crate::runtime::times(self.e.module);
+            let all = self.e.call_func(times, &[once, turns]);
+            chunk = self.e.choose(condition, once, all);
+            let by = self.e.choose(condition, none, once);
+            self.e.b().store(by, step, 0, MemClass::Unknown);
+        }
+        self.e.b().store(chunk, slots.chunk, 0, MemClass::Unknown);
+    }
+
+    /// Makes room in the cache `n` for the entry at hand.
+    pub fn ensure_steady(&mut self, n: usize) {
+        let Some(slots) = self.state.steady.get(n).cloned() else { return };
+        let i64 = self.e.module.ctx.types.int(64);
+        let chunk = self.e.b().load(i64, slots.chunk, 0, MemClass::Unknown);
+        self.ensure(&slots.cache, slots.base, chunk);
+    }
+
+    /// Counts the rows of the entry of a loop at hand as used (in the forward sweep), or no longer.
+    pub fn move_steady(&mut self, n: usize, on: bool) {
+        let Some(SteadySlots { base: Some(base), chunk, .. }) = self.state.steady.get(n).cloned() else { return };
+        let i64 = self.e.module.ctx.types.int(64);
+        let old = self.e.b().load(i64, base, 0, MemClass::Unknown);
+        let rows = self.e.b().load(i64, chunk, 0, MemClass::Unknown);
+        let new = self.e.b().binary(if on { BinOp::Add } else { BinOp::Sub }, old, rows);
+        self.e.b().store(new, base, 0, MemClass::Unknown);
+    }
+
+    /// The caches of what is the same throughout `l`.
+    pub fn steady_over(&self, l: LoopId) -> Vec<usize> {
+        let all = self.plan.steady.iter().enumerate();
+        all.filter(|(_, c)| c.place.over == l).map(|(n, _)| n).collect()
+    }
+
     /// Allocates the rows of the outermost loop `l` before it.
     pub fn allocate_exact(&mut self, l: LoopId, count: ValueId) {
         let one = self.e.b().i64(1);
         let count = self.forward_value(count);
         let count = self.e.to_i64(count);
         let rows = self.e.b().add(count, one);
-        self.allocate_rows(l, rows);
+        if let Some(slots) = self.state.caches.get(&l).cloned() {
+            self.allocate_rows(&slots, rows);
+        }
     }
 
     /// Allocates as many rows of `l` as these counts let expect, within [`GUESS_BYTES`].
     pub fn allocate_guess(&mut self, l: LoopId, counts: &[ValueId]) {
-        let Some(row) = self.state.caches.get(&l).map(|s| s.row.max(1)) else { return };
+        if let Some(slots) = self.state.caches.get(&l).cloned() {
+            self.guess(&slots, counts);
+        }
+    }
+
+    /// The same for what is the same throughout a loop.
+    pub fn guess_steady(&mut self, n: usize, counts: &[ValueId]) {
+        if let Some(slots) = self.state.steady.get(n).cloned() {
+            self.guess(&slots.cache, counts);
+        }
+    }
+
+    fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId]) {
+        let row = slots.row.max(1);
         let times = crate::runtime::times(self.e.module);
         let one = self.e.b().i64(1);
         let mut rows = one;
@@ -254,11 +384,10 @@ impl Reverse<'_, '_> {
         let most = self.e.b().i64((GUESS_BYTES / row).max(1));
         let fits = self.e.b().icmp(IntPred::Ult, rows, most);
         let rows = self.e.choose(fits, rows, most);
-        self.allocate_rows(l, rows);
+        self.allocate_rows(slots, rows);
     }
 
-    fn allocate_rows(&mut self, l: LoopId, rows: ValueId) {
-        let Some(slots) = self.state.caches.get(&l).cloned() else { return };
+    fn allocate_rows(&mut self, slots: &CacheSlots, rows: ValueId) {
         let times = crate::runtime::times(self.e.module);
         let row = self.e.b().i64(slots.row);
         let bytes = self.e.call_func(times, &[rows, row]);
@@ -277,9 +406,14 @@ impl Reverse<'_, '_> {
 
     /// Makes room for `more` further rows of `l` after those of earlier entries.
     pub fn ensure_rows(&mut self, l: LoopId, more: ValueId) {
+        if let Some(slots) = self.state.caches.get(&l).cloned() {
+            self.ensure(&slots, self.state.bases.get(&l).copied(), more);
+        }
+    }
+
+    fn ensure(&mut self, slots: &CacheSlots, base: Option<ValueId>, more: ValueId) {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
-        let Some(slots) = self.state.caches.get(&l).cloned() else { return };
-        let needed = match self.state.bases.get(&l).copied() {
+        let needed = match base {
             Some(base) => {
                 let base = self.e.b().load(i64, base, 0, MemClass::Unknown);
                 self.e.b().add(base, more)
@@ -316,6 +450,12 @@ impl Reverse<'_, '_> {
         for id in of {
             if let Some(slots) = self.state.caches.get(&id).cloned() {
                 let buffer = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
+                self.e.call("free", void, &[buffer]);
+            }
+        }
+        for n in 0..self.state.steady.len() {
+            if self.plan.steady.get(n).is_some_and(|c| c.outermost == l) {
+                let buffer = self.e.b().load(ptr, self.state.steady[n].cache.buffer, 0, MemClass::Unknown);
                 self.e.call("free", void, &[buffer]);
             }
         }

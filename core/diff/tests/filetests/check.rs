@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use enzyme_diff::engine::Log;
 use enzyme_diff::{Derivative, Engine, Mode, Options, ParamActivity, RefusalKind, Request};
+use enzyme_ir::facts::Steady;
 use enzyme_ir::interp::{Config, Interp, Trap, Val};
 use enzyme_ir::text::print_type;
 use enzyme_ir::{
@@ -185,6 +186,23 @@ fn facts(
                     let i = inst_named(&module.funcs[id], name)?;
                     out.entry(id).or_default().stable_loads.insert(i);
                 }
+            }
+            Fact::Stands(func, value) => {
+                let id = find(func)?;
+                let func = &module.funcs[id];
+                let v = value_named(func, value)?;
+                let is_it =
+                    |i: &InstId| matches!(func.insts[*i].op, Op::Store(_)) && func.insts[*i].args.first() == Some(&v);
+                let store = func.placed().map(|e| e.1).find(is_it).ok_or_else(|| format!("no store of %{value}"))?;
+                out.entry(id).or_default().stable_stores.insert(store);
+            }
+            Fact::Steady { func, load, header, varies, condition } => {
+                let id = find(func)?;
+                let func = &module.funcs[id];
+                let (i, header) = (inst_named(func, load)?, block_named(func, header)?);
+                let condition = condition.as_ref().map(|c| value_named(func, c)).transpose()?;
+                let fact = Steady { header, condition, varies: *varies };
+                out.entry(id).or_default().steady_loads.insert(i, fact);
             }
             Fact::Trip(func, header, count) => {
                 let id = find(func)?;

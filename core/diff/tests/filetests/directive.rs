@@ -6,6 +6,9 @@
 //! ; grad: @f(1e-310) == (2e-310)             exact gradient, for a result seeded with 1; no differences are taken
 //! ; stable: all                              fact: what every load of the file reads is never overwritten afterwards
 //! ; stable: @f %x %y                         the same of these loads only
+//! ; stands: @f %x                           fact: the store of %x is never overwritten afterwards
+//! ; steady: @f %x %header [varies] [if %c]   fact: the load %x is the same in all iterations of the loop [if %c], or of
+//!                                            the loop around it [varies]
 //! ; trip: @f %header %count                  fact: backedges that the loop takes
 //! ; bytes: @f %load double                   fact: type of the bytes that a load moves (also `ptr`, `int`)
 //! ; fallback: @f %call                       fact: the call is left of one through a pointer whose known targets come before
@@ -75,6 +78,8 @@ pub struct Planned {
 pub enum Fact {
     AllStable,
     Stable(String, Vec<String>),
+    Stands(String, String),
+    Steady { func: String, load: String, header: String, varies: bool, condition: Option<String> },
     Trip(String, String, String),
     Bytes(String, String, String),
     Fallback(String, String),
@@ -159,6 +164,17 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
         let [a, b, c] = words.as_slice() else { return Err("three words are needed".to_owned()) };
         let (a, b, c) = (a.clone(), b.clone(), c.clone());
         out.facts.push(if text.starts_with("trip") { Fact::Trip(a, b, c) } else { Fact::Bytes(a, b, c) });
+    } else if let Some(rest) = text.strip_prefix("stands:") {
+        let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
+        let [func, value] = words.as_slice() else { return Err("two words are needed".to_owned()) };
+        out.facts.push(Fact::Stands(func.clone(), value.clone()));
+    } else if let Some(rest) = text.strip_prefix("steady:") {
+        let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
+        let [func, load, header, how @ ..] = words.as_slice() else { return Err("three words are needed".to_owned()) };
+        let condition = how.iter().position(|w| w == "if").and_then(|n| how.get(n + 1)).cloned();
+        let varies = how.first().is_some_and(|w| w == "varies");
+        let (func, load, header) = (func.clone(), load.clone(), header.clone());
+        out.facts.push(Fact::Steady { func, load, header, varies, condition });
     } else if let Some(rest) = text.strip_prefix("fallback:") {
         let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
         let [func, call] = words.as_slice() else { return Err("two words are needed".to_owned()) };

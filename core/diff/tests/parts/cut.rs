@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_diff::Subject;
-use enzyme_diff::cut::{CachePrice, Choice, caching_cost, choose, weight};
+use enzyme_diff::cut::{CachePrice, Choice, Prices, choose, weight};
 use enzyme_diff::keys::{Key, Source, derive};
 use enzyme_ir::{Facts, Module};
 
@@ -51,10 +51,15 @@ fn known_choices() {
     check(&in_loop(&format!("{r}{sum}")), "t", "t", "");
     // What is dear is cached though it could be rebuilt, also from a value that is cached anyway.
     let dear = "  %e = call double @llvm.exp.f64(double %r)\n";
-    check(&in_loop(&format!("{r}{dear}")), "e r", "e r", "");
+    let stored = "  store double %e, ptr %q\n";
+    check(&in_loop(&format!("{r}{dear}{stored}")), "e r", "e r", "");
+    // But not if it would be computed for the cache alone.
+    check(&in_loop(&format!("{r}{dear}")), "e r", "r", "e");
     // What is made of parameters alone is rebuilt, a counter too.
     check(&in_loop("  %a = fadd double %x, 1.0"), "a i", "", "a i");
-    check("  %e = call double @llvm.exp.f64(double %x)\n  ret void", "e", "e", "");
+    let exp = "  %e = call double @llvm.exp.f64(double %x)\n";
+    check(&format!("{exp}  ret void"), "e", "", "e");
+    check(&format!("{exp}  store double %e, ptr %p\n  ret void"), "e", "e", "");
     check("  %a = fmul double %x, %x\n  ret void", "a", "", "a");
     check("  ret void", "x", "", "");
 }
@@ -103,7 +108,8 @@ fn cost(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, rebuilt: &BTre
         wanted.extend(from);
     }
     let cached = wanted.difference(rebuilt).filter(|k| derive(module, s, **k) != Source::Free);
-    Some(total + cached.map(|k| caching_cost(module, s, *k, CachePrice::default())).sum::<u64>())
+    let prices = Prices::new(module, s, needed, CachePrice::default());
+    Some(total + cached.map(|k| prices.caching(*k)).sum::<u64>())
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 
+use enzyme_ir::facts::Steady;
 use enzyme_ir::{ByteRun, ByteType, Facts, Func};
 
 use super::body::{BodyMap, operand};
 use super::float_kind;
-use crate::ffi::{self, ArgFact, ByteRunFact, FactSink, HostRef, Str, TripCount, ValueRef};
+use crate::ffi::{self, ArgFact, ByteRunFact, FactSink, HostRef, SteadyLoad, Str, TripCount, ValueRef};
 use crate::session::{ExternalWrites, Session};
 
 /// Facts as LLVM states them.
@@ -15,6 +16,8 @@ pub(super) struct Asked {
     trips: Vec<TripCount>,
     /// Stable loads, and whether only their type says so.
     loads: Vec<(ValueRef, bool)>,
+    stores: Vec<ValueRef>,
+    steady: Vec<SteadyLoad>,
     args: Vec<ArgFact>,
     runs: Vec<ByteRunFact>,
     fallbacks: Vec<ValueRef>,
@@ -42,6 +45,16 @@ unsafe extern "C" fn on_load(context: *mut c_void, load: ValueRef, by_type: u8) 
     unsafe { &mut *context.cast::<Asked>() }.loads.push((load, by_type != 0));
 }
 
+unsafe extern "C" fn on_store(context: *mut c_void, store: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.stores.push(store);
+}
+
+unsafe extern "C" fn on_steady(context: *mut c_void, fact: SteadyLoad) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.steady.push(fact);
+}
+
 unsafe extern "C" fn on_arg(context: *mut c_void, fact: ArgFact) {
     // SAFETY: as in `on_trip`.
     unsafe { &mut *context.cast::<Asked>() }.args.push(fact);
@@ -62,13 +75,15 @@ unsafe extern "C" fn on_guess(context: *mut c_void, call: ValueRef) {
     unsafe { &mut *context.cast::<Asked>() }.guesses.push(call);
 }
 
-/// Asks for all facts. Trip counts are written into the function, so this comes before its instructions are read.
+/// Asks for all facts. Trip counts and conditions are written into the function, so this comes before its instructions are read.
 pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> ExternalWrites>) -> Asked {
     let mut asked = Asked { writes, ..Asked::default() };
     let sink = FactSink {
         context: (&raw mut asked).cast(),
         trip_count: on_trip,
         stable_load: on_load,
+        stable_store: on_store,
+        steady_load: on_steady,
         stable_arg: on_arg,
         byte_run: on_run,
         fallback: on_fallback,
@@ -98,6 +113,21 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
         if *by_type {
             out.typed_loads.insert(*i);
         }
+    }
+    out.stable_stores.extend(asked.stores.iter().filter_map(|s| map.insts.get(s)));
+    for steady in &asked.steady {
+        let parts = (map.insts.get(&steady.load).copied(), map.blocks.get(&steady.header).copied());
+        let (Some(i), Some(header)) = parts else {
+            continue;
+        };
+        let condition = match steady.condition {
+            None => None,
+            Some(handle) => match operand(session, func, map, handle) {
+                Ok(v) => Some(v),
+                Err(_) => continue,
+            },
+        };
+        out.steady_loads.insert(i, Steady { header, condition, varies: steady.varies != 0 });
     }
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
     out.guesses.extend(asked.guesses.iter().filter_map(|c| map.insts.get(c)));

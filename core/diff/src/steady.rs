@@ -1,0 +1,127 @@
+//! Caches of loads that have the same value in each iteration of an outer loop.
+//!
+//! A reload of `h[j]` in a loop over `j` inside of a loop over `g` which does not write `h` has one value for each `j`, not
+//! one for each pair. It is kept at the row `base + j`, where `base` counts the rows of all earlier entries of the loop over
+//! `g`: each iteration of that loop stores it again at the same place. Where only a comparison at run time says that
+//! nothing is overwritten meanwhile, the row is `base + j + g * step`, and `step` is 0 or the number of values of `j`: one
+//! piece of code for both.
+//!
+//! Not handled: loads whose number is not known on entry of the outer loop, or where the inner loop may not be entered.
+
+use std::collections::BTreeMap;
+
+use enzyme_ir::cfg::LoopId;
+use enzyme_ir::{Module, ValueId};
+
+use crate::cut::weight;
+use crate::keys::{Key, Subject};
+use crate::shape::Trip;
+
+/// Where a steady load is kept.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Steady {
+    /// The loop in whose iterations it is the same.
+    pub over: LoopId,
+    /// The loop in whose iterations it is not, which is inside of that one, and its backedge count.
+    pub per: Option<(LoopId, ValueId)>,
+    /// The condition without which it is another one in each iteration of either, and the backedge count of `over`.
+    pub condition: Option<(ValueId, ValueId)>,
+}
+
+/// The cache of steady loads that are kept alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SteadyCache {
+    /// Where they are kept.
+    pub place: Steady,
+    /// What a row holds.
+    pub keys: Vec<Key>,
+    /// The outermost loop around all.
+    pub outermost: LoopId,
+    /// Backedge counts, known before the outermost loop, whose product says how many rows to expect.
+    pub guess: Option<Vec<ValueId>>,
+}
+
+/// Where `key` is kept, if it is a steady load.
+pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
+    let Key::Primal(v) = key else { return None };
+    let i = s.func.def_inst(v)?;
+    let fact = s.unit.facts.steady_loads.get(&i)?;
+    let over = s.shape.loops.headed_by(fact.header)?;
+    let inner = s.shape.loops.innermost(s.shape.block_of[i]?)?;
+    let known = |l: LoopId| match s.shape.trips.get(&l)? {
+        Trip::Known(count) if before(s, over, *count) => Some(*count),
+        Trip::Known(_) | Trip::Counted => None,
+    };
+    let per = if fact.varies {
+        if inner == over || !is_always_entered(s, inner, over) {
+            return None;
+        }
+        Some((inner, known(inner)?))
+    } else {
+        None
+    };
+    let condition = match fact.condition {
+        None => None,
+        Some(c) => {
+            let around = per.map_or(Some(inner), |_| s.scope(Key::Count(inner)));
+            if around != Some(over) || !before(s, over, c) {
+                return None;
+            }
+            Some((c, known(over)?))
+        }
+    };
+    Some(Steady { over, per, condition })
+}
+
+/// Whether `v` is available at the end of the preheader of `l`.
+fn before(s: &Subject<'_>, l: LoopId, v: ValueId) -> bool {
+    match (s.shape.def_block(s.func, v), s.shape.loops.preheader(l)) {
+        (None, _) => s.func.def_inst(v).is_none(),
+        (Some(b), Some(p)) => s.shape.dom.dominates(b, p),
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether `inner` is entered in each iteration of `over`, so that what its count says is true before `over`.
+fn is_always_entered(s: &Subject<'_>, inner: LoopId, over: LoopId) -> bool {
+    let Some(entry) = s.shape.loops.preheader(inner) else { return false };
+    let exits = s.shape.loops.exits(&s.shape.cfg, over);
+    let latches = s.shape.loops.loops().find(|(id, _)| *id == over).map(|(_, l)| l.latches.clone());
+    let ends = exits.into_iter().map(|(from, _)| from).chain(latches.unwrap_or_default());
+    ends.into_iter().all(|b| s.shape.dom.dominates(entry, b))
+}
+
+/// How often a row is written per call, roughly, iterations that store the same again aside.
+pub fn rows(module: &Module, s: &Subject<'_>, place: Steady) -> u64 {
+    let entries = weight(module, s, s.scope(Key::Count(place.over)));
+    let Some((l, _)) = place.per else { return entries };
+    let around = weight(module, s, s.scope(Key::Count(l))).max(1);
+    entries.saturating_mul((weight(module, s, Some(l)) / around).max(1))
+}
+
+/// Caches of those of `keys` that are steady.
+pub fn caches(s: &Subject<'_>, keys: &[Key]) -> Vec<SteadyCache> {
+    let mut by_place: BTreeMap<Steady, Vec<Key>> = BTreeMap::new();
+    for k in keys {
+        if let Some(place) = of(s, *k) {
+            by_place.entry(place).or_default().push(*k);
+        }
+    }
+    let make = |(place, keys): (Steady, Vec<Key>)| {
+        let mut path = Vec::new();
+        let mut at = s.scope(Key::Count(place.over));
+        while let Some(l) = at {
+            path.push(l);
+            at = s.scope(Key::Count(l));
+        }
+        let outermost = path.last().copied().unwrap_or(place.over);
+        let counts = path.iter().map(|l| match s.shape.trips.get(l) {
+            Some(Trip::Known(v)) => Some(*v),
+            Some(Trip::Counted) | None => None,
+        });
+        let all: Option<Vec<ValueId>> = place.per.map(|p| Some(p.1)).into_iter().chain(counts).collect();
+        let guess = all.filter(|v| !path.is_empty() && v.iter().all(|c| before(s, outermost, *c)));
+        SteadyCache { place, keys, outermost, guess }
+    };
+    by_place.into_iter().map(make).collect()
+}
