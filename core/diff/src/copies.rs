@@ -4,7 +4,7 @@
 //! known matter only where somebody may read them as floats later: then the copy is refused.
 
 use enzyme_analysis::{Carry, Object};
-use enzyme_ir::{ByteRun, ByteType, FloatKind, InstId, Module, ValueId};
+use enzyme_ir::{ByteRun, ByteType, Context, FloatKind, InstId, Module, Type, ValueId};
 
 use crate::keys::Subject;
 use crate::refusal::{Refusal, RefusalKind};
@@ -102,6 +102,20 @@ pub fn overwritten(s: &Subject<'_>, v: ValueId, p: ValueId, len: u64) -> Overwri
 pub fn taken_for_integer(s: &Subject<'_>, v: ValueId, p: ValueId) -> bool {
     let unknown = s.unit.carry[v] == Carry::Unknown && s.func.as_const(v).is_none();
     unknown && !s.is_mixed(p) && s.unit.memory.holds_characters(p)
+}
+
+/// The floats known to lie where the integer `v` is stored that lose their content, by offset from `p`.
+pub fn replaced(ctx: &Context, s: &Subject<'_>, v: ValueId, p: ValueId) -> Option<Vec<(i64, FloatKind)>> {
+    let ty = s.func.ty(v);
+    let none = matches!(s.unit.carry[v], Carry::None | Carry::Mixed) && !s.is_active(v);
+    if !matches!(ctx.types[ty], Type::Int(_)) || !none || s.has_shadow(v) {
+        return None;
+    }
+    match overwritten(s, v, p, ctx.layout.store_size(&ctx.types, ty).unwrap_or(0)) {
+        Overwritten::Nothing | Overwritten::Bytes => None,
+        Overwritten::Digits => Some(Vec::new()),
+        Overwritten::Floats(lost) => lost.iter().all(|(o, k)| s.unit.memory.is_float_at(p, *o, *k)).then_some(lost),
+    }
 }
 
 fn reaches_caller(s: &Subject<'_>, p: ValueId) -> bool {

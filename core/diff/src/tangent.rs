@@ -10,12 +10,12 @@ use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::cfg::Cfg;
 use enzyme_ir::{
-    Access, BinOp, BlockId, CastOp, Const, FastMath, FloatKind, Func, FuncId, Inst, InstId, MemClass, Module, Op,
-    RmwOp, TailKind, Type, TypeId, ValueDef, ValueId,
+    Access, BinOp, BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, RmwOp, TailKind,
+    TypeId, ValueDef, ValueId,
 };
 use enzyme_rules::{Operand, Place, Rule};
 
-use crate::copies::{Overwritten, overwritten};
+use crate::copies::replaced;
 use crate::emit::Emit;
 use crate::keys::{Subject, is_own_shadow};
 use crate::lower::{Operands, product, strong_product};
@@ -136,7 +136,7 @@ impl Tangent<'_, '_> {
                 let known = if thrown { &self.throws } else { &self.ends };
                 let Some(end) = known.get(b) else { continue };
                 from.push(*end);
-                let v = if is_shadow { self.shadow(*a)? } else { self.value(*a) };
+                let v = if is_shadow { self.shadow_into(*a, inst.result)? } else { self.value(*a) };
                 args.push(v);
             }
             if let Some(d) = self.e.func.def_inst(phi) {
@@ -236,7 +236,7 @@ impl Tangent<'_, '_> {
                 Op::InsertElement => n == 2,
                 _ => false,
             };
-            args.push(if plain { self.value(*a) } else { self.shadow(*a)? });
+            args.push(if plain { self.value(*a) } else { self.shadow_into(*a, inst.result)? });
         }
         let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Shadow } else { MemClass::Unknown };
         let mut copy = inst.clone();
@@ -282,7 +282,7 @@ impl Tangent<'_, '_> {
                         let ty = self.e.ty(tangent);
                         let at = self.guarded(*p, ty)?;
                         self.e.store_shadow(tangent, at, *access);
-                    } else if let Some(lost) = self.replaced(inst.args[0], *p) {
+                    } else if let Some(lost) = replaced(&self.e.module.ctx, &self.s, inst.args[0], *p) {
                         let at = self.shadow(*p)?;
                         for (offset, kind) in lost {
                             let by = self.e.b().i64(offset as u64);
@@ -362,20 +362,10 @@ impl Tangent<'_, '_> {
         Ok(())
     }
 
-    /// The floats known to lie where the integer `v` is stored that lose their content, by offset from `p`.
-    fn replaced(&self, v: ValueId, p: ValueId) -> Option<Vec<(i64, FloatKind)>> {
-        let ctx = &self.e.module.ctx;
-        let ty = self.s.func.ty(v);
-        let none = matches!(self.s.unit.carry[v], Carry::None | Carry::Mixed) && !self.s.is_active(v);
-        if !matches!(ctx.types[ty], Type::Int(_)) || !none || self.s.has_shadow(v) {
-            return None;
-        }
-        let memory = &self.s.unit.memory;
-        match overwritten(&self.s, v, p, ctx.layout.store_size(&ctx.types, ty).unwrap_or(0)) {
-            Overwritten::Nothing | Overwritten::Bytes => None,
-            Overwritten::Digits => Some(Vec::new()),
-            Overwritten::Floats(lost) => lost.iter().all(|(o, k)| memory.is_float_at(p, *o, *k)).then_some(lost),
-        }
+    /// The tangent of `a`, which goes into the value `r`: constant bits of a float have none.
+    fn shadow_into(&mut self, a: ValueId, r: Option<ValueId>) -> Result<ValueId, Refusal> {
+        let zero = r.filter(|r| self.s.unit.carry[*r].may()).and_then(|_| self.zero_of_integer(a));
+        zero.map_or_else(|| self.shadow(a), Ok)
     }
 
     /// The zero of the type of `v`, if that is a constant integer.

@@ -268,6 +268,9 @@ fn one_batch(arguments: &Arguments, bench: &Bench, first: u32, end: u32) -> Resu
         let (program, modes, outcome) = verdict(program, &seen);
         let blameless = match (&outcome, modes.as_slice()) {
             (Outcome::Wrong(_), [one, other]) => !agree_bare(bench, &program, *one, *other)?,
+            (Outcome::Wrong(_), [one]) if one.reshaped.is_none() && one.level != Level::O0 => {
+                !agree_bare(bench, &program, *one, Mode::plain(Level::O0))?
+            }
             _ => false,
         };
         let outcome = if blameless { Outcome::Unfit(UNSTABLE.to_owned()) } else { outcome };

@@ -1,6 +1,10 @@
 ; Bits of a constant are stored over an active float.
 ; grad: @ones([1.5, 2.5])
 ; grad: @zero([1.5, 2.5])
+; grad: @merged([1.5, 2.5], i1 0)
+; grad: @merged([1.5, 2.5], i1 1)
+; grad: @chosen([1.5, 2.5], i1 0)
+; grad: @chosen([1.5, 2.5], i1 1)
 
 define double @ones(ptr %p) {
   %x = load double, ptr %p
@@ -19,5 +23,32 @@ define double @zero(ptr %p) {
   %q = getelementptr double, ptr %p, i64 1
   %w = load double, ptr %q
   %z = fmul double %x, %w
+  ret double %z
+}
+
+; Bits that are a constant on one way and those of an active float on the other.
+define double @merged(ptr %p, i1 %c) {
+  %x = load double, ptr %p
+  %q = getelementptr double, ptr %p, i64 1
+  br i1 %c, label %copy, label %join
+copy:
+  %bits = load i64, ptr %q
+  br label %join
+join:
+  %either = phi i64 [ %bits, %copy ], [ 4602678819172646912, %0 ]
+  store i64 %either, ptr %p
+  %y = load double, ptr %p
+  %z = fmul double %x, %y
+  ret double %z
+}
+
+define double @chosen(ptr %p, i1 %c) {
+  %x = load double, ptr %p
+  %q = getelementptr double, ptr %p, i64 1
+  %bits = load i64, ptr %q
+  %either = select i1 %c, i64 %bits, i64 4602678819172646912
+  store i64 %either, ptr %p
+  %y = load double, ptr %p
+  %z = fmul double %x, %y
   ret double %z
 }
