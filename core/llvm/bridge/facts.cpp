@@ -174,7 +174,8 @@ private:
     return true;
   }
 
-  // Whether a store in a loop only writes elements that the access does not touch before, although it is the same array.
+  // Whether a store in a loop only writes elements that the access does not touch before, although it is the same
+  // array.
   bool comesBefore(Instruction &write, const Instruction *after) {
     auto *store = dyn_cast<StoreInst>(&write);
     auto *access = const_cast<Instruction *>(after);
@@ -316,9 +317,9 @@ static void reportSteady(EnzOpaqueHost &host, Function &function, ArrayRef<enz::
     if (!value || isa<ConstantExpr>(value))
       continue;
     const bool always = isa<ConstantInt>(value);
-    sink.steady_load(sink.context, EnzSteadyLoad{enz::in(static_cast<Value *>(each.load)),
-                                                 enz::in(each.loop->getHeader()),
-                                                 always ? nullptr : enz::in(value), each.varies});
+    sink.steady_load(sink.context,
+                     EnzSteadyLoad{enz::in(static_cast<Value *>(each.load)), enz::in(each.loop->getHeader()),
+                                   always ? nullptr : enz::in(value), each.varies});
   }
   PreservedAnalyses preserved;
   preserved.preserveSet<CFGAnalyses>();

@@ -2,9 +2,9 @@
 // writes there meanwhile: one value for each iteration of the loop around the load is then all that there is to keep.
 //
 // Where stores in the loop may reach what is loaded, as far as alias analysis knows, the ranges of addresses that both
-// touch over the whole loop are compared before it, at run time: the condition is written into the preheader. Ranges are
-// those of extents.h: affine in the counters of the loops, with bounds known before the loop. If an access of a range does
-// not happen, the range may be anything: then there is nothing to keep, or nothing that is written.
+// touch over the whole loop are compared before it, at run time: the condition is written into the preheader. Ranges
+// are those of extents.h: affine in the counters of the loops, with bounds known before the loop. If an access of a
+// range does not happen, the range may be anything: then there is nothing to keep, or nothing that is written.
 //
 // Not handled: addresses that vary in two loops inside of the outer one; writes that are no stores; bases that change.
 

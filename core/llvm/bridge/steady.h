@@ -29,7 +29,7 @@ using ConflictsIn = std::function<bool(const llvm::Loop &, llvm::SmallVectorImpl
 
 // The outermost loop in which `load` is steady, if any.
 std::optional<Steady> findSteady(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops, llvm::LoadInst &load,
-                                        const ConflictsIn &conflicts);
+                                 const ConflictsIn &conflicts);
 
 // The condition under which it is, true or a value at the end of the preheader; null if it can't be stated.
 llvm::Value *steadyCondition(EnzOpaqueHost &host, llvm::Function &function, llvm::SCEVExpander &expander,
