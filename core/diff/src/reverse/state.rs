@@ -68,6 +68,13 @@ pub(crate) struct State {
     pub all: Vec<(ValueId, TypeId)>,
 }
 
+impl State {
+    /// The slots that hold the addresses of all caches with rows.
+    pub fn buffers(&self) -> Vec<ValueId> {
+        self.caches.values().chain(self.steady.iter().map(|s| &s.cache)).map(|c| c.buffer).collect()
+    }
+}
+
 impl Reverse<'_, '_> {
     /// Type of the value that `key` stands for.
     pub fn key_type(&mut self, key: Key) -> TypeId {

@@ -28,7 +28,7 @@ impl Reverse<'_, '_> {
     fn has_belongings(&self) -> bool {
         let heap_slots = self.s.is_split() && !self.plan.heap_slots.is_empty();
         let list = self.s.key.mode == Mode::Combined && self.state.deferred.is_some();
-        !self.s.func.attrs.nounwind && (!self.state.caches.is_empty() || heap_slots || list)
+        !self.s.func.attrs.nounwind && (!self.state.buffers().is_empty() || heap_slots || list)
     }
 
     /// Where an exception in a call of the forward sweep goes, if not out of the derivative.
@@ -98,7 +98,7 @@ impl Reverse<'_, '_> {
     /// Frees what is this function's own before an exception leaves it.
     pub fn clean_up(&mut self) {
         let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
-        let mut slots: Vec<ValueId> = self.state.caches.values().map(|c| c.buffer).collect();
+        let mut slots: Vec<ValueId> = self.state.buffers();
         slots.extend(self.heap_slot_cells());
         for slot in slots {
             let p = self.e.b().load(ptr, slot, 0, MemClass::Unknown);
@@ -136,7 +136,7 @@ impl Reverse<'_, '_> {
     pub fn list_tape(&mut self, tape: ValueId) {
         let ptr = self.e.module.ctx.types.ptr();
         self.defer_free(tape, "free");
-        let mut slots: Vec<ValueId> = self.state.caches.values().map(|c| c.buffer).collect();
+        let mut slots: Vec<ValueId> = self.state.buffers();
         slots.extend(self.heap_slot_cells());
         for slot in slots {
             let p = self.e.b().load(ptr, slot, 0, MemClass::Unknown);
