@@ -22,7 +22,9 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #include <map>
@@ -310,6 +312,11 @@ static void reportSteady(EnzOpaqueHost &host, Function &function, ArrayRef<enz::
     SCEVExpander expander(evolution, "enzyme.steady");
     for (const enz::Steady &each : steady)
       conditions.emplace_back(enz::steadyCondition(host, function, expander, each));
+    // What was expanded may use values of loops that come before.
+    auto &loops = host.functions->getResult<LoopAnalysis>(function);
+    auto &tree = host.functions->getResult<DominatorTreeAnalysis>(function);
+    for (Loop *loop : loops)
+      formLCSSARecursively(*loop, tree, &loops, &evolution);
   }
   enz::lowerConstantExpressions(function);
   for (auto [each, condition] : zip(steady, conditions)) {
