@@ -596,7 +596,7 @@ impl<'a> Pass<'a> {
     /// anything was new.
     fn shadow_what_calls_make(&self, unit: &Unit, func: &Func, out: &mut Activity) -> bool {
         let before = out.shadowed.len();
-        for (i, g, _) in self.live_calls(func, out) {
+        for (i, g, _) in self.active_calls(func) {
             for (_, ours) in self.class_map(i, g) {
                 let made = unit.memory.classes[ours].objects.contains(&Object::Heap(self.f, i));
                 if made && self.state(ours).has_shadow() {
@@ -607,17 +607,12 @@ impl<'a> Pass<'a> {
         out.shadowed.len() > before
     }
 
-    /// The calls of functions with a body through which derivatives flow: something active enters, and the result or
-    /// memory that the callee reaches is of use.
-    fn live_calls(&self, func: &Func, out: &Activity) -> Vec<(InstId, FuncId, Context)> {
-        let live = |i: InstId, g: FuncId| {
-            let result = func.insts[i].result;
-            result.is_some_and(|r| out.active[r].is_some())
-                || self.class_map(i, g).iter().any(|(_, ours)| out.shadowed.contains_key(ours))
-        };
+    /// The calls of functions with a body into which something active enters. Whether anything useful comes out does not
+    /// count: what has no derivative in there must be found.
+    fn active_calls(&self, func: &Func) -> Vec<(InstId, FuncId, Context)> {
         let calls = func.placed().filter(|(_, i)| func.insts[*i].op.call_info().is_some());
         let defined = calls.filter_map(|(_, i)| match resolve(self.program.module, func, i) {
-            Callee::Defined(g) if live(i, g) => Some((i, g, self.callee_context(i, g, func.call_args(i))?)),
+            Callee::Defined(g) => Some((i, g, self.callee_context(i, g, func.call_args(i))?)),
             _ => None,
         });
         defined.collect()
@@ -646,7 +641,7 @@ impl<'a> Pass<'a> {
         }
         while self.point_to_shadowed(unit, &mut out.shadowed) || self.shadow_what_calls_make(unit, func, &mut out) {}
         out.mixed = out.shadowed.keys().copied().filter(|c| self.state(*c) == State::Mixed).collect();
-        for (i, g, ctx) in self.live_calls(func, &out) {
+        for (i, g, ctx) in self.active_calls(func) {
             out.callees.insert((g, ctx.clone()));
             out.calls.insert(i, ctx);
         }
