@@ -594,13 +594,18 @@ impl<'a> Pass<'a> {
 
     /// Memory that a differentiated call makes has a shadow, even if it is of no use here: somebody must free it. Whether
     /// anything was new.
-    fn shadow_what_calls_make(&self, unit: &Unit, func: &Func, out: &mut Activity) -> bool {
+    fn shadow_what_calls_make(
+        &self,
+        unit: &Unit,
+        calls: &BTreeMap<InstId, (FuncId, Context)>,
+        out: &mut Activity,
+    ) -> bool {
         let before = out.shadowed.len();
-        for (i, g, _) in self.active_calls(func) {
-            for (_, ours) in self.class_map(i, g) {
-                let made = unit.memory.classes[ours].objects.contains(&Object::Heap(self.f, i));
+        for (i, (g, _)) in calls {
+            for (_, ours) in self.class_map(*i, *g) {
+                let made = unit.memory.classes[ours].objects.contains(&Object::Heap(self.f, *i));
                 if made && self.state(ours).has_shadow() {
-                    out.shadowed.entry(ours).or_insert(Reason::Call(i));
+                    out.shadowed.entry(ours).or_insert(Reason::Call(*i));
                 }
             }
         }
@@ -609,10 +614,10 @@ impl<'a> Pass<'a> {
 
     /// The calls of functions with a body into which something active enters. Whether anything useful comes out does not
     /// count: what has no derivative in there must be found.
-    fn active_calls(&self, func: &Func) -> Vec<(InstId, FuncId, Context)> {
+    fn active_calls(&self, func: &Func) -> BTreeMap<InstId, (FuncId, Context)> {
         let calls = func.placed().filter(|(_, i)| func.insts[*i].op.call_info().is_some());
         let defined = calls.filter_map(|(_, i)| match resolve(self.program.module, func, i) {
-            Callee::Defined(g) => Some((i, g, self.callee_context(i, g, func.call_args(i))?)),
+            Callee::Defined(g) => Some((i, (g, self.callee_context(i, g, func.call_args(i))?))),
             _ => None,
         });
         defined.collect()
@@ -639,9 +644,10 @@ impl<'a> Pass<'a> {
                 out.active[v] = self.varied[v];
             }
         }
-        while self.point_to_shadowed(unit, &mut out.shadowed) || self.shadow_what_calls_make(unit, func, &mut out) {}
+        let calls = self.active_calls(func);
+        while self.point_to_shadowed(unit, &mut out.shadowed) || self.shadow_what_calls_make(unit, &calls, &mut out) {}
         out.mixed = out.shadowed.keys().copied().filter(|c| self.state(*c) == State::Mixed).collect();
-        for (i, g, ctx) in self.active_calls(func) {
+        for (i, (g, ctx)) in calls {
             out.callees.insert((g, ctx.clone()));
             out.calls.insert(i, ctx);
         }
