@@ -355,7 +355,7 @@ pub fn estimate(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Opt
     }
     for cache in plan.steady.iter().filter(|c| inside(&c.place.over)) {
         let around = std::iter::successors(s.scope(Key::Count(cache.place.over)), |l| s.scope(Key::Count(*l)));
-        let loops = cache.place.per.map(|p| p.0).into_iter().chain(around.take_while(|l| inside(l)));
+        let loops = cache.place.per.iter().map(|p| p.0).chain(around.take_while(|l| inside(l)));
         let factors = loops.map(|x| Some(order.iter().position(|y| *y == x)? + 1)).collect::<Option<_>>()?;
         out.push((bytes_of(module, s, &cache.keys), factors));
     }
@@ -405,7 +405,7 @@ fn compare(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, limit: Value
 
 fn bytes_of(module: &Module, s: &Subject<'_>, keys: &[Key]) -> u64 {
     let bytes = |k: &Key| match k {
-        Key::Primal(v) | Key::Shadow(v) => crate::keys::cached_bytes(module, s.func.ty(*v)),
+        Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => crate::keys::cached_bytes(module, s.func.ty(*v)),
         Key::Entered(_) => 4,
         Key::Count(_) | Key::Tape(_) => 8,
     };

@@ -83,7 +83,7 @@ pub fn weight(module: &Module, s: &Subject<'_>, l: Option<LoopId>) -> u64 {
 
 fn value_type(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
     match key {
-        Key::Primal(v) | Key::Shadow(v) => cached_bytes(module, s.func.ty(v)),
+        Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => cached_bytes(module, s.func.ty(v)),
         Key::Entered(_) => 4,
         Key::Count(_) | Key::Tape(_) => 8,
     }
@@ -95,7 +95,7 @@ fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -
     let bytes = value_type(module, s, key);
     let once = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
     let times = match crate::steady::of(s, key) {
-        Some(place) => crate::steady::rows(module, s, place),
+        Some(place) => crate::steady::rows(module, s, &place),
         None => weight(module, s, scope),
     };
     let all = u128::from(once.saturating_mul(times)) * u128::from(price.0) / 100;
@@ -167,10 +167,15 @@ fn computed_anyway(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> 
         }
     }
     for k in needed {
-        if let Key::Primal(v) = k
-            && derive(module, s, *k) == Source::Root
-        {
-            work.extend(s.func.def_inst(*v));
+        let Key::Primal(v) = k else { continue };
+        match derive(module, s, *k) {
+            Source::Root => work.extend(s.func.def_inst(*v)),
+            Source::Rebuild(from, _) => {
+                if let [Key::Column(leading)] = from.as_slice() {
+                    work.extend(s.func.def_inst(*leading));
+                }
+            }
+            Source::Free => {}
         }
     }
     let mut out = Computed::new();
@@ -184,7 +189,7 @@ fn computed_anyway(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> 
 
 /// What the forward sweep computes for the sake of caching `key` alone.
 fn computing_cost(module: &Module, s: &Subject<'_>, key: Key, anyway: &Computed) -> u64 {
-    let Key::Primal(v) = key else { return 0 };
+    let (Key::Primal(v) | Key::Column(v)) = key else { return 0 };
     let mut work = vec![v];
     let mut seen = BTreeSet::new();
     let mut total = 0u64;

@@ -24,6 +24,8 @@ pub enum Key {
     Entered(BlockId),
     /// Tape of a call.
     Tape(InstId),
+    /// All that a value was in the iterations of its loop, and what phis that carry it on started from.
+    Column(ValueId),
 }
 
 /// The function being differentiated and what is known of it.
@@ -163,7 +165,7 @@ impl Subject<'_> {
     /// The innermost loop in which `key` has one value per iteration.
     pub fn scope(&self, key: Key) -> Option<LoopId> {
         let block = match key {
-            Key::Primal(v) | Key::Shadow(v) => self.shape.def_block(self.func, v)?,
+            Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => self.shape.def_block(self.func, v)?,
             Key::Count(l) => return self.shape.loops.loops().find(|(id, _)| *id == l).and_then(|(_, l)| l.parent),
             Key::Entered(b) => b,
             Key::Tape(i) => self.shape.block_of[i]?,
@@ -227,7 +229,7 @@ fn is_speculable(module: &Module, s: &Subject<'_>, v: ValueId, decider: BlockId,
 /// How `key` can be had in the reverse sweep of `s`.
 pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
     match key {
-        Key::Count(_) | Key::Entered(_) | Key::Tape(_) => Source::Root,
+        Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => Source::Root,
         Key::Primal(v) => derive_primal(module, s, v),
         Key::Shadow(v) => derive_shadow(s, v),
     }
@@ -236,7 +238,20 @@ pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
 fn derive_primal(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     match s.standing(module, v).and_then(|i| s.func.insts[i].args.get(1).copied()) {
         Some(address) => Source::Rebuild(vec![Key::Primal(address)], cost::LOAD),
-        None => derive_by_op(module, s, v),
+        None => match derive_by_op(module, s, v) {
+            Source::Root => derive_by_column(s, v),
+            other => other,
+        },
+    }
+}
+
+/// What can only be kept is read from a column where phis carry it on, and so are they.
+fn derive_by_column(s: &Subject<'_>, v: ValueId) -> Source {
+    let chains = &s.shape.carried;
+    match chains.phis.get(&v) {
+        Some(c) => Source::Rebuild(vec![Key::Column(c.leading)], cost::SIMPLE),
+        None if chains.starts.contains_key(&v) => Source::Rebuild(vec![Key::Column(v)], cost::ADDRESS),
+        None => Source::Root,
     }
 }
 
@@ -249,7 +264,7 @@ fn cone_cost(module: &Module, s: &Subject<'_>, v: ValueId, depth: u32) -> Option
         Source::Rebuild(..) if depth == 0 => None,
         Source::Rebuild(from, own) => from.iter().try_fold(own, |sum, k| match k {
             Key::Primal(d) => Some(sum + cone_cost(module, s, *d, depth - 1)?),
-            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) => None,
+            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => None,
         }),
     }
 }

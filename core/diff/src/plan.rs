@@ -10,6 +10,7 @@ use enzyme_analysis::{Callee, ClassId, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, InstId, Module, Op, ValueId};
 
+use crate::carried::Carried;
 use crate::cut::{CachePrice, Choice, choose};
 use crate::keys::{Key, Subject};
 use crate::needs;
@@ -39,6 +40,8 @@ pub struct LoopCache {
     pub rows: Rows,
     /// The outermost loop around it.
     pub outermost: LoopId,
+    /// Rows before that of the first iteration, in each entry of the loop: where columns hold what phis started from.
+    pub front: u64,
 }
 
 /// What happens to an allocation that the primal frees.
@@ -111,6 +114,7 @@ impl Plan {
             needed.extend(more);
             choice = choose(module, s, &needed, price);
         }
+        read_from_columns(s, &mut choice);
         let (alike, varied): (Vec<Key>, Vec<Key>) = choice.cached.iter().partition(|k| steady::of(s, **k).is_some());
         let mut cells = Vec::new();
         let mut loops: BTreeMap<LoopId, Vec<Key>> = BTreeMap::new();
@@ -120,7 +124,7 @@ impl Plan {
                 Some(l) => loops.entry(l).or_default().push(*k),
             }
         }
-        let loops = loops.into_iter().map(|(l, keys)| (l, plan_rows(s, l, keys))).collect();
+        let loops = loops.into_iter().map(|(l, keys)| (l, plan_rows(s, l, keys, &choice))).collect();
         let mut heap_slots = BTreeSet::new();
         if s.is_split() {
             for (_, i) in s.func.placed() {
@@ -142,6 +146,11 @@ impl Plan {
         self.steady.iter().enumerate().find_map(|(n, c)| Some((n, position(c)?)))
     }
 
+    /// The column from which a primal value is read, and how many iterations earlier what it holds was computed.
+    pub fn column_of(&self, s: &Subject<'_>, v: ValueId) -> Option<Carried> {
+        column_of(s, &self.choice, v)
+    }
+
     /// Where a cached key is kept: the loop whose row holds it, and its position there.
     pub fn row_of(&self, s: &Subject<'_>, key: Key) -> Option<(LoopId, usize)> {
         let l = s.scope(key)?;
@@ -150,7 +159,30 @@ impl Plan {
     }
 }
 
-fn plan_rows(s: &Subject<'_>, l: LoopId, keys: Vec<Key>) -> LoopCache {
+fn column_of(s: &Subject<'_>, choice: &Choice, v: ValueId) -> Option<Carried> {
+    let own = Carried { leading: v, distance: 0 };
+    let from = s.shape.carried.phis.get(&v).copied();
+    from.into_iter().chain([own]).find(|c| choice.cached.contains(&Key::Column(c.leading)))
+}
+
+/// What a column holds needs no column of its own.
+fn read_from_columns(s: &Subject<'_>, choice: &mut Choice) {
+    let twice = |k: &Key| matches!(k, Key::Primal(v) if column_of(s, choice, *v).is_some());
+    let twice: Vec<Key> = choice.cached.iter().copied().filter(twice).collect();
+    for k in twice {
+        choice.cached.remove(&k);
+        choice.rebuilt.insert(k);
+    }
+}
+
+fn plan_rows(s: &Subject<'_>, l: LoopId, keys: Vec<Key>, choice: &Choice) -> LoopCache {
+    let far = |k: &Key| match k {
+        Key::Primal(v) => {
+            column_of(s, choice, *v).filter(|c| keys.contains(&Key::Column(c.leading))).map(|c| c.distance)
+        }
+        _ => None,
+    };
+    let front = choice.rebuilt.iter().filter_map(far).max().unwrap_or(0);
     let mut path = vec![l];
     while let Some(up) = s.scope(Key::Count(*path.last().unwrap_or(&l))) {
         path.push(up);
@@ -172,7 +204,7 @@ fn plan_rows(s: &Subject<'_>, l: LoopId, keys: Vec<Key>) -> LoopCache {
         (Some(v), _) => Rows::PerEntry(v, counts),
         (None, _) => Rows::PerIteration,
     };
-    LoopCache { keys, rows, outermost }
+    LoopCache { keys, rows, outermost, front }
 }
 
 fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
@@ -288,7 +320,9 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
     for k in &plan.choice.cached {
         let place = s.scope(*k).map_or("once".to_owned(), |l| l.to_string());
         let (v, bytes) = match k {
-            Key::Primal(v) | Key::Shadow(v) => (Some(*v), crate::keys::cached_bytes(module, s.func.ty(*v))),
+            Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => {
+                (Some(*v), crate::keys::cached_bytes(module, s.func.ty(*v)))
+            }
             Key::Entered(_) => (None, 4),
             Key::Count(_) | Key::Tape(_) => (None, 8),
         };

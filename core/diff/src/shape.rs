@@ -13,6 +13,7 @@ use cranelift_entity::SecondaryMap;
 use enzyme_ir::cfg::{Cfg, DomTree, LoopId, LoopNest};
 use enzyme_ir::{BinOp, BlockId, Facts, Func, InstId, Module, Op, ValueDef, ValueId};
 
+use crate::carried::Chains;
 use crate::refusal::{Refusal, RefusalKind};
 
 /// How the block from which a merge block was entered is found again.
@@ -76,6 +77,8 @@ pub struct Shape {
     pub affine: BTreeMap<ValueId, Affine>,
     /// Values that are stored in the block that computes them, and stand in memory from then on: by which store.
     pub standing: BTreeMap<ValueId, InstId>,
+    /// Phis that are what another value was some iterations ago.
+    pub carried: Chains,
 }
 
 impl Shape {
@@ -103,6 +106,7 @@ impl Shape {
             trips: BTreeMap::new(),
             affine: BTreeMap::new(),
             standing: BTreeMap::new(),
+            carried: Chains::default(),
         }
     }
 
@@ -124,6 +128,7 @@ impl Shape {
                 shape.standing.entry(v).or_insert(*i);
             }
         }
+        shape.carried = Chains::new(module, func, facts, &shape);
         Ok(shape)
     }
 

@@ -6,7 +6,9 @@
 //! nothing is overwritten meanwhile, the row is `base + j + g * step`, and `step` is 0 or the number of values of `j`: one
 //! piece of code for both.
 //!
-//! Not handled: loads whose number is not known on entry of the outer loop, or where the inner loop may not be entered.
+//! Where the value varies in several loops, `j` counts the iterations of all, the innermost fastest.
+//!
+//! Not handled: loads whose number is not known on entry of the outer loop, or where an inner loop may not be entered.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +20,12 @@ use crate::keys::{Key, Subject};
 use crate::shape::Trip;
 
 /// Where a steady load is kept.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Steady {
     /// The loop in whose iterations it is the same.
     pub over: LoopId,
-    /// The loop in whose iterations it is not, which is inside of that one, and its backedge count.
-    pub per: Option<(LoopId, ValueId)>,
+    /// The loops in whose iterations it is not, which are inside of that one, and their backedge counts; innermost first.
+    pub per: Vec<(LoopId, ValueId)>,
     /// The condition without which it is another one in each iteration of either, and the backedge count of `over`.
     pub condition: Option<(ValueId, ValueId)>,
 }
@@ -52,23 +54,26 @@ pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
         Trip::Known(count) if before(s, over, *count) => Some(*count),
         Trip::Known(_) | Trip::Counted => None,
     };
-    let per = if fact.varies {
-        if inner == over || !is_always_entered(s, inner, over) {
+    let mut per = Vec::new();
+    let mut all_vary = true;
+    let around = std::iter::successors(Some(inner), |l| s.scope(Key::Count(*l)));
+    for (depth, l) in around.take_while(|l| *l != over).enumerate() {
+        if fact.varies.checked_shr(depth as u32).unwrap_or(0) & 1 == 0 {
+            all_vary = false;
+            continue;
+        }
+        if !is_always_entered(s, l, over) {
             return None;
         }
-        Some((inner, known(inner)?))
-    } else {
-        None
-    };
+        per.push((l, known(l)?));
+    }
+    if per.len() != fact.varies.count_ones() as usize {
+        return None;
+    }
     let condition = match fact.condition {
         None => None,
-        Some(c) => {
-            let around = per.map_or(Some(inner), |_| s.scope(Key::Count(inner)));
-            if around != Some(over) || !before(s, over, c) {
-                return None;
-            }
-            Some((c, known(over)?))
-        }
+        Some(c) if all_vary && before(s, over, c) => Some((c, known(over)?)),
+        Some(_) => return None,
     };
     Some(Steady { over, per, condition })
 }
@@ -92,11 +97,12 @@ fn is_always_entered(s: &Subject<'_>, inner: LoopId, over: LoopId) -> bool {
 }
 
 /// How often a row is written per call, roughly, iterations that store the same again aside.
-pub fn rows(module: &Module, s: &Subject<'_>, place: Steady) -> u64 {
+pub fn rows(module: &Module, s: &Subject<'_>, place: &Steady) -> u64 {
     let entries = weight(module, s, s.scope(Key::Count(place.over)));
-    let Some((l, _)) = place.per else { return entries };
-    let around = weight(module, s, s.scope(Key::Count(l))).max(1);
-    entries.saturating_mul((weight(module, s, Some(l)) / around).max(1))
+    let Some((innermost, _)) = place.per.first() else { return entries };
+    let own = |l: LoopId| weight(module, s, Some(l)) / weight(module, s, s.scope(Key::Count(l))).max(1);
+    let rows = place.per.iter().fold(1u64, |n, (l, _)| n.saturating_mul(own(*l).max(1)));
+    entries.saturating_mul(rows).min(weight(module, s, Some(*innermost)))
 }
 
 /// Caches of those of `keys` that are steady.
@@ -119,7 +125,7 @@ pub fn caches(s: &Subject<'_>, keys: &[Key]) -> Vec<SteadyCache> {
             Some(Trip::Known(v)) => Some(*v),
             Some(Trip::Counted) | None => None,
         });
-        let all: Option<Vec<ValueId>> = place.per.map(|p| Some(p.1)).into_iter().chain(counts).collect();
+        let all: Option<Vec<ValueId>> = place.per.iter().map(|p| Some(p.1)).chain(counts).collect();
         let guess = all.filter(|v| !path.is_empty() && v.iter().all(|c| before(s, outermost, *c)));
         SteadyCache { place, keys, outermost, guess }
     };

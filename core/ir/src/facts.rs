@@ -36,9 +36,9 @@ pub struct Steady {
     pub header: BlockId,
     /// A condition, available at the end of that loop's preheader, without which it is not so.
     pub condition: Option<ValueId>,
-    /// Whether the value is another one in each iteration of the innermost loop around the load (which is then inside of
-    /// the outermost one, and runs equally often each time).
-    pub varies: bool,
+    /// The loops in each of whose iterations the value is another one, as bits: bit 0 is the innermost loop around the
+    /// load, bit 1 the one around that. All are inside of that loop, and run equally often each time.
+    pub varies: u64,
 }
 
 /// Facts about one function.

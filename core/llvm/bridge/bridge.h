@@ -356,7 +356,7 @@ typedef struct EnzSteadyLoad {
   EnzValue load;
   EnzBlock header;    // of the loop in whose iterations it loads the same
   EnzValue condition; // under which it does, at the end of the preheader; null: always
-  uint8_t varies;     // whether it loads something else in each iteration of the innermost loop around it
+  uint64_t varies;    // the loops in each of whose iterations it loads something else: bit 0 is the innermost around it
 } EnzSteadyLoad;
 typedef struct EnzArgFact {
   EnzValue call;

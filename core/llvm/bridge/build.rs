@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 28] = [
+const SOURCES: [&str; 29] = [
     "plugin",
     "options",
     "host",
@@ -27,6 +27,7 @@ const SOURCES: [&str; 28] = [
     "facts",
     "order",
     "steady",
+    "carry",
     "bytes",
     "declare",
     "build",

@@ -9,6 +9,7 @@
 // are left out of the question: those that inlining made of `restrict` hold for one call of the inlined function, not
 // for two iterations around it. TBAA and attributes of the function's own parameters hold throughout.
 
+#include "carry.h"
 #include "order.h"
 #include "steady.h"
 #include "support.h"
@@ -376,13 +377,27 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
       }
     }
   SmallVector<enz::Steady, 8> steady;
+  SmallVector<LoadInst *, 16> changing;
   for (LoadInst *load : unstable) {
     const MemoryLocation where(load->getPointerOperand(), MemoryLocation::get(load).Size);
     const auto conflicts = [&](const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
       return stability.conflictsIn(loop, where, out);
     };
-    if (const auto found = enz::findSteady(evolution, loops, *load, conflicts))
+    const auto found = enz::findSteady(evolution, loops, *load, conflicts);
+    if (found)
       steady.push_back(*found);
+    if (!found || !found->stores.empty())
+      changing.push_back(load);
+  }
+  const auto stores = [&](const LoadInst &load, const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
+    return stability.conflictsIn(loop, MemoryLocation(load.getPointerOperand(), MemoryLocation::get(&load).Size), out);
+  };
+  if (const auto carried = enz::carryLoads(*host, *function, changing, stores); !carried.empty()) {
+    erase_if(steady, [&](const enz::Steady &each) { return carried.contains(each.load); });
+    enz::lowerConstantExpressions(*function);
+    PreservedAnalyses preserved;
+    preserved.preserveSet<CFGAnalyses>();
+    host->functions->invalidate(*function, preserved);
   }
   reportSteady(*host, *function, steady, *sink);
 }

@@ -6,6 +6,9 @@
 // pass that normally runs too late (LoopLoadElimination), and nothing with an effect uses the old value before the new
 // one is computed. The latter is done here: stores move down past what does not touch their memory.
 //
+// A reverse loop that hands adjoints on has a second block for what happens on the way to the next iteration alone; the
+// vectoriser wants one. Where that block only computes, it runs in the last iteration as well, for nothing.
+//
 // Only loops of one block that carry a float are changed; the order of stores stays, since
 // the vectoriser takes the store of an element that the next iteration stores again only in that order.
 
@@ -13,6 +16,7 @@
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 
 using namespace llvm;
 
@@ -31,6 +35,33 @@ bool stops(BatchAAResults &aliases, Instruction &inst, const MemoryLocation &whe
       inst.isVolatile())
     return true;
   return inst.mayReadOrWriteMemory() && isModOrRefSet(aliases.getModRefInfo(&inst, where));
+}
+
+// Instructions that may run for nothing in the last iteration.
+constexpr size_t kLargestLatch = 24;
+
+// The latch of a loop of two blocks that can be joined with its header; null if there is none.
+BasicBlock *idleLatch(const Loop &loop) {
+  BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
+  if (loop.getNumBlocks() != 2 || !latch || latch == header || !isa<BranchInst>(header->getTerminator()) ||
+      latch->getSinglePredecessor() != header || !latch->getUniqueSuccessor() || latch->hasAddressTaken() ||
+      !isa<BranchInst>(latch->getTerminator()) || latch->sizeWithoutDebug() > kLargestLatch)
+    return nullptr;
+  for (Instruction &inst : *latch)
+    if (!inst.isTerminator() && (isa<PHINode>(inst) || !isSafeToSpeculativelyExecute(&inst)))
+      return nullptr;
+  return latch;
+}
+
+void join(BasicBlock &header, BasicBlock &latch) {
+  Instruction *end = header.getTerminator();
+  header.splice(end->getIterator(), &latch, latch.begin(), latch.getTerminator()->getIterator());
+  if (MDNode *hints = latch.getTerminator()->getMetadata(LLVMContext::MD_loop))
+    end->setMetadata(LLVMContext::MD_loop, hints);
+  for (PHINode &phi : header.phis())
+    phi.replaceIncomingBlockWith(&latch, &header);
+  end->replaceSuccessorWith(&latch, &header);
+  latch.eraseFromParent();
 }
 
 bool sinkIn(BasicBlock &block, AAResults &results) {
@@ -66,4 +97,15 @@ bool enz::sinkStores(EnzOpaqueHost &host, Function &function) {
         carriesFloat(*loop->getHeader()))
       changed |= sinkIn(*loop->getHeader(), results);
   return changed;
+}
+
+bool enz::joinLatches(EnzOpaqueHost &host, Function &function) {
+  SmallVector<std::pair<BasicBlock *, BasicBlock *>, 8> found;
+  for (const Loop *loop : host.functions->getResult<LoopAnalysis>(function).getLoopsInPreorder())
+    if (BasicBlock *latch = loop->isInnermost() ? idleLatch(*loop) : nullptr;
+        latch && loop->getHeader()->sizeWithoutDebug() <= kLargestLoop && carriesFloat(*loop->getHeader()))
+      found.emplace_back(loop->getHeader(), latch);
+  for (auto [header, latch] : found)
+    join(*header, *latch);
+  return !found.empty();
 }

@@ -133,7 +133,10 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     run(*host, *function, passes);
     if (level.getSpeedupLevel() < 2 || level.getSizeLevel() > 0)
       continue;
-    if (enz::sinkStores(*host, *function)) {
+    const bool joined = enz::joinLatches(*host, *function);
+    if (joined)
+      host->functions->invalidate(*function, PreservedAnalyses::none());
+    if (enz::sinkStores(*host, *function) || joined) {
       PreservedAnalyses preserved;
       preserved.preserveSet<CFGAnalyses>();
       host->functions->invalidate(*function, preserved);

@@ -6,7 +6,7 @@
 // are those of extents.h: affine in the counters of the loops, with bounds known before the loop. If an access of a
 // range does not happen, the range may be anything: then there is nothing to keep, or nothing that is written.
 //
-// Not handled: addresses that vary in two loops inside of the outer one; writes that are no stores; bases that change.
+// Not handled: writes that are no stores; bases that change.
 
 #include "steady.h"
 
@@ -17,64 +17,148 @@ using namespace llvm;
 namespace {
 
 // More stores than this are not compared at run time.
-constexpr size_t kMostStores = 4;
+constexpr size_t kMostStores = 16;
+// More ranges than this, neither.
+constexpr size_t kMostComparisons = 4;
 
-// Whether `value` is the same function of the iteration of `inner` throughout `loop`.
-bool isSameIn(ScalarEvolution &evolution, const SCEV *value, const Loop &loop, const Loop *inner) {
+// Whether `value` is the same function of the iterations of the loops inside of `loop`, in each iteration of that.
+bool isSameIn(ScalarEvolution &evolution, const SCEV *value, const Loop &loop) {
   return !SCEVExprContains(value, [&](const SCEV *part) {
     if (isa<SCEVCouldNotCompute>(part))
       return true;
     if (const auto *recurrence = dyn_cast<SCEVAddRecExpr>(part))
-      return recurrence->getLoop() != inner && loop.contains(recurrence->getLoop());
+      return recurrence->getLoop() == &loop;
     if (const auto *unknown = dyn_cast<SCEVUnknown>(part))
       return !evolution.isLoopInvariant(unknown, &loop);
     return false;
   });
 }
 
+// The loops in whose iterations an address varies.
+SmallPtrSet<const Loop *, 4> loopsOf(const SCEV *address) {
+  SmallPtrSet<const Loop *, 4> out;
+  SCEVExprContains(address, [&](const SCEV *part) {
+    if (const auto *recurrence = dyn_cast<SCEVAddRecExpr>(part))
+      out.insert(recurrence->getLoop());
+    return false;
+  });
+  return out;
+}
+
+// Zero-extended n - 1 as zero-extended n, less 1, where n is at least 1: as it stands with signed indices.
+class Widened : public SCEVRewriteVisitor<Widened> {
+public:
+  explicit Widened(ScalarEvolution &evolution) : SCEVRewriteVisitor(evolution) {}
+
+  const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *wide) {
+    const auto *sum = dyn_cast<SCEVAddExpr>(wide->getOperand());
+    const auto *constant = sum ? dyn_cast<SCEVConstant>(sum->getOperand(0)) : nullptr;
+    if (!constant || !constant->getAPInt().isNegative())
+      return wide;
+    const SCEV *rest = SE.getMinusSCEV(sum, constant);
+    if (SE.getUnsignedRangeMin(rest).ult(constant->getAPInt().abs()))
+      return wide;
+    return SE.getAddExpr(SE.getZeroExtendExpr(rest, wide->getType()), SE.getSignExtendExpr(constant, wide->getType()));
+  }
+};
+
 class Comparison : public enz::Extents {
 public:
   using Extents::Extents;
 
-  // The condition under which `load` and `store` touch different memory in the whole loop: true, a value in the
-  // preheader, or null if nobody knows.
-  Value *apart(SCEVExpander &expander, LoadInst &load, StoreInst &store) {
-    enz::Range read, written;
-    Value *read_base = rangeAt(load, read), *written_base = rangeAt(store, written);
+  // Takes `store` into account; false if it touches what `load` reads, or if nobody knows.
+  bool add(LoadInst &load, StoreInst &store) {
+    Span read, written;
+    if (!spanOf(load, read) || !spanOf(store, written))
+      return false;
+    read_ = read;
+    if (read.base == written.base && areApart(read.bytes, written.bytes))
+      return true;
+    const auto few = [&](const SCEV *a, const SCEV *b) { return isa<SCEVConstant>(evolution_.getMinusSCEV(a, b)); };
+    // Ranges that begin or end a few elements from each other overlap, or are too short to matter.
+    if (read.base == written.base &&
+        (few(read.bytes.low, written.bytes.low) || few(read.bytes.high, written.bytes.high)))
+      return false;
+    for (Span &other : written_)
+      if (other.base == written.base) {
+        other.bytes.low = evolution_.getSMinExpr(other.bytes.low, written.bytes.low);
+        other.bytes.high = evolution_.getSMaxExpr(other.bytes.high, written.bytes.high);
+        return true;
+      }
+    written_.push_back(written);
+    return written_.size() <= kMostComparisons;
+  }
+
+  // The condition under which `load` touches other memory than all these stores in the whole loop, at the end of the
+  // preheader; null if it can't be stated.
+  Value *condition(SCEVExpander &expander) {
+    Value *all = ConstantInt::getTrue(function_.getContext());
+    if (written_.empty())
+      return all;
     Instruction *place = loop_.getLoopPreheader()->getTerminator();
-    if (!read_base || !written_base)
+    SmallVector<const SCEV *, 8> bounds{read_.bytes.low, read_.bytes.high};
+    for (const Span &span : written_)
+      bounds.append({span.bytes.low, span.bytes.high});
+    if (!all_of(bounds, [&](const SCEV *bound) { return expander.isSafeToExpandAt(bound, place); }))
       return nullptr;
-    if (read_base == written_base && (evolution_.isKnownPredicate(CmpInst::ICMP_SLE, read.high, written.low) ||
-                                      evolution_.isKnownPredicate(CmpInst::ICMP_SLE, written.high, read.low)))
-      return ConstantInt::getTrue(function_.getContext());
-    for (const SCEV *bound : {read.low, read.high, written.low, written.high})
-      if (!expander.isSafeToExpandAt(bound, place))
-        return nullptr;
     const auto at = [&](Value *base, const SCEV *offset) {
       Value *bytes = expander.expandCodeFor(offset, offset->getType(), place);
       return IRBuilder<>(place).CreatePtrAdd(base, bytes);
     };
-    Value *first = at(read_base, read.low), *end = at(read_base, read.high);
-    Value *other = at(written_base, written.low), *other_end = at(written_base, written.high);
-    IRBuilder<> build(place);
-    return build.CreateOr(build.CreateICmpULE(end, other), build.CreateICmpULE(other_end, first));
+    Value *first = at(read_.base, read_.bytes.low), *end = at(read_.base, read_.bytes.high);
+    for (const Span &span : written_) {
+      Value *other = at(span.base, span.bytes.low), *other_end = at(span.base, span.bytes.high);
+      IRBuilder<> build(place);
+      Value *one = build.CreateOr(build.CreateICmpULE(end, other), build.CreateICmpULE(other_end, first));
+      all = isa<ConstantInt>(all) ? one : build.CreateAnd(all, one);
+    }
+    return all;
+  }
+
+  // Whether that is known without a comparison.
+  bool areApart(LoadInst &load, StoreInst &store) {
+    Span read, written;
+    return spanOf(load, read) && spanOf(store, written) && read.base == written.base &&
+           areApart(read.bytes, written.bytes);
   }
 
 private:
+  struct Span {
+    Value *base = nullptr;
+    enz::Range bytes;
+  };
+
+  bool areApart(const enz::Range &a, const enz::Range &b) { return isAtMost(a.high, b.low) || isAtMost(b.high, a.low); }
+
+  // Whether a <= b where the loop is entered.
+  bool isAtMost(const SCEV *a, const SCEV *b) {
+    if (evolution_.isKnownPredicate(CmpInst::ICMP_SLE, a, b))
+      return true;
+    Widened widened(evolution_);
+    const SCEV *least = widened.visit(evolution_.applyLoopGuards(a, &loop_));
+    const SCEV *greatest = widened.visit(evolution_.applyLoopGuards(b, &loop_));
+    return evolution_.isKnownNonNegative(evolution_.getMinusSCEV(greatest, least));
+  }
+
   // The base of an access, and the bytes from there on that it touches in the whole loop.
-  Value *rangeAt(Instruction &access, enz::Range &out) {
+  bool spanOf(Instruction &access, Span &out) {
     const SCEV *address = evolution_.getSCEV(getPointerOperand(&access));
     const auto *base = dyn_cast<SCEVUnknown>(evolution_.getPointerBase(address));
     const TypeSize size = layout_.getTypeStoreSize(getLoadStoreType(&access));
     if (!base || !evolution_.isLoopInvariant(base, &loop_) || base->getType()->getPointerAddressSpace() != 0 ||
         size.isScalable())
-      return nullptr;
+      return false;
     const enz::Range range = rangeOf(evolution_.removePointerBase(address));
     if (!range || evolution_.getTypeSizeInBits(range.low->getType()) != 64)
-      return nullptr;
-    out = {range.low, evolution_.getAddExpr(range.high, evolution_.getConstant(range.high->getType(), size))};
-    return base->getValue();
+      return false;
+    const SCEV *end = evolution_.getAddExpr(range.high, evolution_.getConstant(range.high->getType(), size));
+    out = Span{base->getValue(), {range.low, end}};
+    return true;
   }
+
+  Span read_;
+  // One for each object, with all that is written to it.
+  SmallVector<Span, 4> written_;
 };
 
 } // namespace
@@ -86,15 +170,22 @@ std::optional<enz::Steady> enz::findSteady(ScalarEvolution &evolution, LoopInfo 
   if (!inner || !load.isSimple())
     return out;
   const SCEV *address = evolution.getSCEV(load.getPointerOperand());
-  const bool varies = !evolution.isLoopInvariant(address, inner);
-  const SCEV *count = evolution.getBackedgeTakenCount(inner);
-  if (varies && isa<SCEVCouldNotCompute>(count))
-    return out;
-  for (Loop *loop = varies ? inner->getParentLoop() : inner; loop; loop = loop->getParentLoop()) {
+  const SmallPtrSet<const Loop *, 4> moving = loopsOf(address);
+  uint64_t varies = 0;
+  SmallVector<const SCEV *, 4> counts;
+  unsigned depth = 0;
+  for (Loop *loop = inner; loop && depth < 64; loop = loop->getParentLoop(), ++depth) {
+    if (moving.contains(loop)) {
+      varies |= uint64_t{1} << depth;
+      counts.push_back(evolution.getBackedgeTakenCount(loop));
+      continue;
+    }
     Steady found{&load, loop, varies, {}};
-    const bool same = isSameIn(evolution, address, *loop, varies ? inner : nullptr) &&
-                      (!varies || evolution.isLoopInvariant(count, loop));
-    if (!same || !loop->getLoopPreheader() || !conflicts(*loop, found.stores) || found.stores.size() > kMostStores)
+    const auto fixed = [&](const SCEV *count) {
+      return !isa<SCEVCouldNotCompute>(count) && evolution.isLoopInvariant(count, loop);
+    };
+    if (!isSameIn(evolution, address, *loop) || !all_of(counts, fixed) || !loop->getLoopPreheader() ||
+        !conflicts(*loop, found.stores) || found.stores.size() > kMostStores)
       break;
     // A condition is only worth it where nothing is known without.
     if (out && !found.stores.empty())
@@ -104,16 +195,16 @@ std::optional<enz::Steady> enz::findSteady(ScalarEvolution &evolution, LoopInfo 
   return out;
 }
 
+bool enz::areApartIn(EnzOpaqueHost &host, Function &function, Loop &loop, LoadInst &load, StoreInst &store) {
+  static const EnzPrepare kNothing{};
+  return Comparison(host, function, loop, kNothing).areApart(load, store);
+}
+
 Value *enz::steadyCondition(EnzOpaqueHost &host, Function &function, SCEVExpander &expander, const Steady &steady) {
   static const EnzPrepare kNothing{};
   Comparison comparison(host, function, *steady.loop, kNothing);
-  Value *all = ConstantInt::getTrue(function.getContext());
-  for (StoreInst *store : steady.stores) {
-    Value *one = comparison.apart(expander, *steady.load, *store);
-    if (!one)
+  for (StoreInst *store : steady.stores)
+    if (!comparison.add(*steady.load, *store))
       return nullptr;
-    IRBuilder<> build(steady.loop->getLoopPreheader()->getTerminator());
-    all = isa<ConstantInt>(all) ? one : isa<ConstantInt>(one) ? all : build.CreateAnd(all, one);
-  }
-  return all;
+  return comparison.condition(expander);
 }

@@ -18,8 +18,9 @@ struct Steady {
   llvm::LoadInst *load;
   // In whose iterations the value is the same.
   llvm::Loop *loop;
-  // Whether it is another one in each iteration of the loop around the load, which is inside of `loop` then.
-  bool varies;
+  // In whose it is another one, all of them inside of `loop`: bit n is the n-th loop around the load, the innermost
+  // first.
+  uint64_t varies;
   // Stores in `loop` that must be compared at run time.
   llvm::SmallVector<llvm::StoreInst *, 4> stores;
 };
@@ -30,6 +31,10 @@ using ConflictsIn = std::function<bool(const llvm::Loop &, llvm::SmallVectorImpl
 // The outermost loop in which `load` is steady, if any.
 std::optional<Steady> findSteady(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops, llvm::LoadInst &load,
                                  const ConflictsIn &conflicts);
+
+// Whether a load and a store touch different parts of one object in all iterations of `loop`.
+bool areApartIn(EnzOpaqueHost &host, llvm::Function &function, llvm::Loop &loop, llvm::LoadInst &load,
+                llvm::StoreInst &store);
 
 // The condition under which it is, true or a value at the end of the preheader; null if it can't be stated.
 llvm::Value *steadyCondition(EnzOpaqueHost &host, llvm::Function &function, llvm::SCEVExpander &expander,

@@ -157,6 +157,9 @@ void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const l
 // Brings the control flow of a prepared clone into the shape that can be run backwards.
 void shapeControl(EnzOpaqueHost &host, llvm::Function &function);
 
+// Makes innermost loops of two blocks, the second of which only computes, loops of one; returns whether there were any.
+bool joinLatches(EnzOpaqueHost &host, llvm::Function &function);
+
 // Moves stores in innermost loops behind what does not touch their memory; returns whether any was moved.
 bool sinkStores(EnzOpaqueHost &host, llvm::Function &function);
 

@@ -236,7 +236,7 @@ pub struct SteadyLoad {
     pub load: ValueRef,
     pub header: BlockRef,
     pub condition: Option<ValueRef>,
-    pub varies: u8,
+    pub varies: u64,
 }
 
 #[repr(C)]

@@ -40,7 +40,8 @@ impl Reverse<'_, '_> {
         slot
     }
 
-    /// Adds to the adjoint of `v`; nothing if `v` is not active.
+    /// Adds to the adjoint of `v`; nothing if `v` is not active. What the iterations of a loop add to the adjoint of a value
+    /// from outside has no order in the program: LLVM may choose one, so that such sums run over vectors.
     pub fn add_adjoint(&mut self, v: ValueId, amount: ValueId) -> Result<(), Refusal> {
         if !self.s.is_active(v) || self.e.is_neutral(amount) {
             return Ok(());
@@ -49,7 +50,11 @@ impl Reverse<'_, '_> {
         let amount = self.same_bits(amount, ty)?;
         let slot = self.adjoint_slot(v);
         let old = self.e.b().load(ty, slot, 0, MemClass::Unknown);
+        let free = self.turning.is_some_and(|l| self.s.shape.is_outside(self.s.func, l, v));
+        let flags = self.e.fast;
+        self.e.fast |= if free { FastMath::REASSOC } else { FastMath::empty() };
         let new = self.e.sum(old, amount);
+        self.e.fast = flags;
         self.e.b().store(new, slot, 0, MemClass::Unknown);
         Ok(())
     }

@@ -38,6 +38,7 @@ impl Reverse<'_, '_> {
         self.e.b().br(self.reversed[&exit]);
         for b in order.iter().rev() {
             self.e.block = self.reversed[b];
+            self.turning = self.s.shape.loops.innermost(*b);
             self.memo.clear();
             let insts = self.s.shape.insts(self.s.func, *b);
             for i in insts.iter().rev() {
@@ -205,16 +206,17 @@ impl Reverse<'_, '_> {
             if let Some(base) = self.state.bases.get(&l).copied() {
                 let old = self.e.b().load(i64, base, 0, MemClass::Unknown);
                 let ran = self.e.b().add(last, one);
+                let ran = self.with_front(l, ran);
                 let new = self.e.b().binary(enzyme_ir::BinOp::Sub, old, ran);
                 self.e.b().store(new, base, 0, MemClass::Unknown);
                 self.begin_chunk(l, ran);
             }
             for n in self.steady_over(l) {
-                let place = self.plan.steady[n].place;
+                let place = self.plan.steady[n].place.clone();
                 let condition = place.condition.map(|c| self.primal(c.0)).transpose()?;
-                let per = place.per.map(|p| self.primal(p.1)).transpose()?;
+                let per = place.per.iter().map(|p| self.primal(p.1)).collect::<Result<Vec<_>, _>>()?;
                 let over = place.condition.map(|c| self.primal(c.1)).transpose()?;
-                self.begin_steady(n, condition, per, over);
+                self.begin_steady(n, condition, &per, over);
                 self.move_steady(n, false);
             }
             self.memo.clear();

@@ -128,6 +128,7 @@ impl Reverse<'_, '_> {
             if let Some(base) = self.state.bases.get(&l).copied() {
                 let old = self.e.b().load(i64, base, 0, MemClass::Unknown);
                 let ran = self.e.b().add(iteration, one);
+                let ran = self.with_front(l, ran);
                 let new = self.e.b().add(old, ran);
                 self.e.b().store(new, base, 0, MemClass::Unknown);
             }
@@ -150,6 +151,7 @@ impl Reverse<'_, '_> {
     fn keep_value(&mut self, r: ValueId) {
         if let Some(v) = self.map[r] {
             self.keep_later(Key::Primal(r), v);
+            self.keep_later(Key::Column(r), v);
         }
         if let Some(v) = self.shadows.get(&r).copied() {
             self.keep_later(Key::Shadow(r), v);
@@ -197,11 +199,11 @@ impl Reverse<'_, '_> {
                 }
             }
             for n in self.steady_over(l) {
-                let place = self.plan.steady[n].place;
+                let place = self.plan.steady[n].place.clone();
                 let condition = place.condition.map(|c| self.forward_value(c.0));
-                let per = place.per.map(|p| self.forward_value(p.1));
+                let per: Vec<ValueId> = place.per.iter().map(|p| self.forward_value(p.1)).collect();
                 let over = place.condition.map(|c| self.forward_value(c.1));
-                self.begin_steady(n, condition, per, over);
+                self.begin_steady(n, condition, &per, over);
                 self.ensure_steady(n);
             }
             if let Some(Rows::PerEntry(v, _)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {
@@ -209,9 +211,11 @@ impl Reverse<'_, '_> {
                 let count = self.e.to_i64(count);
                 let one = self.e.b().i64(1);
                 let rows = self.e.b().add(count, one);
+                let rows = self.with_front(l, rows);
                 self.begin_chunk(l, rows);
                 self.ensure_rows(l, rows);
             }
+            self.keep_starts(l);
         }
     }
 

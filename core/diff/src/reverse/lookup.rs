@@ -76,6 +76,9 @@ impl Reverse<'_, '_> {
         }
         let (Key::Primal(v) | Key::Shadow(v)) = key else { return Ok(None) };
         let is_shadow = matches!(key, Key::Shadow(_));
+        if let Some(column) = self.plan.column_of(&self.s, v).filter(|_| !is_shadow) {
+            return Ok(self.recall_carried(column));
+        }
         Ok(match self.s.func.values[v].def {
             ValueDef::Const(c) if !is_shadow => Some(self.e.func.constant(c, self.s.func.ty(v))),
             ValueDef::Const(_) => Some(self.constant_shadow(v)?),

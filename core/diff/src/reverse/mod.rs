@@ -76,6 +76,8 @@ pub(crate) struct Reverse<'a, 'm> {
     pub reversed: BTreeMap<BlockId, BlockId>,
     /// Iteration at hand of each loop in the reverse sweep.
     pub counters: BTreeMap<LoopId, ValueId>,
+    /// The innermost loop around the primal block whose reverse is written.
+    pub turning: Option<LoopId>,
     /// Adjoint slots.
     pub adjoints: BTreeMap<ValueId, ValueId>,
     /// Keys already had in the block at hand.
@@ -147,6 +149,7 @@ pub fn synthesise(
         state: State::default(),
         reversed: BTreeMap::new(),
         counters: BTreeMap::new(),
+        turning: None,
         adjoints: BTreeMap::new(),
         memo: BTreeMap::new(),
         pending_entered: Vec::new(),

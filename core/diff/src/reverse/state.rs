@@ -11,6 +11,7 @@ use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BinOp, IntPred, MemClass, Type, TypeId, ValueId};
 
 use super::Reverse;
+use crate::carried::Carried;
 use crate::keys::Key;
 use crate::plan::Rows;
 use crate::refusal::Refusal;
@@ -47,6 +48,17 @@ pub(crate) struct SteadySlots {
     pub chunk: ValueId,
     /// Rows from one iteration of the loop to the next: none where the loads are the same.
     pub step: Option<ValueId>,
+    /// Rows from one iteration to the next of the loops in which they vary, from the second one outwards.
+    pub strides: Vec<ValueId>,
+}
+
+/// A row of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Row {
+    /// That of the iteration at hand, so many rows further on.
+    Iteration(u64),
+    /// One of those before that of the first iteration.
+    Front(u64),
 }
 
 /// All slots.
@@ -79,7 +91,7 @@ impl Reverse<'_, '_> {
     /// Type of the value that `key` stands for.
     pub fn key_type(&mut self, key: Key) -> TypeId {
         match key {
-            Key::Primal(v) | Key::Shadow(v) => self.s.func.ty(v),
+            Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => self.s.func.ty(v),
             Key::Entered(_) => self.e.module.ctx.types.int(32),
             Key::Count(_) => self.e.module.ctx.types.int(64),
             Key::Tape(_) => self.e.module.ctx.types.ptr(),
@@ -104,7 +116,7 @@ impl Reverse<'_, '_> {
                 Key::Primal(v) | Key::Shadow(v) => {
                     self.s.func.def_inst(*v).filter(|i| self.plan.heap_slots.contains(i))
                 }
-                Key::Count(_) | Key::Entered(_) | Key::Tape(_) => None,
+                Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => None,
             };
             let none = memory.map(|_| self.e.at_entry().zero(ty));
             let slot = self.e.slot(ty, none);
@@ -134,7 +146,8 @@ impl Reverse<'_, '_> {
             state.all.extend(base.map(|b| (b, i64)));
             let chunk = self.e.slot(i64, Some(none));
             let step = cache.place.condition.map(|_| self.e.slot(i64, Some(none)));
-            state.steady.push(SteadySlots { cache: slots, base, chunk, step });
+            let strides = cache.place.per.iter().skip(1).map(|_| self.e.slot(i64, Some(none))).collect();
+            state.steady.push(SteadySlots { cache: slots, base, chunk, step, strides });
         }
         state.deferred = match self.s.key.mode {
             // One list serves the whole derivative: what a callee frees may still be read by its callers' reverse sweeps.
@@ -185,7 +198,13 @@ impl Reverse<'_, '_> {
         }
         let place = match self.plan.steady_row(key) {
             Some((n, column)) => self.steady_address(n, column),
-            None => self.plan.row_of(&self.s, key).and_then(|(l, column)| self.column_address(l, column)),
+            None => self.plan.row_of(&self.s, key).and_then(|(l, column)| {
+                let row = match key {
+                    Key::Column(_) => Row::Iteration(self.front(l)),
+                    _ => Row::Iteration(0),
+                };
+                self.column_address(l, column, row)
+            }),
         };
         if let Some((address, ty, align)) = place {
             let value = self.widen(value, ty);
@@ -202,12 +221,51 @@ impl Reverse<'_, '_> {
             Some((n, column)) => self.steady_address(n, column)?,
             None => {
                 let (l, column) = self.plan.row_of(&self.s, key)?;
-                self.column_address(l, column)?
+                self.column_address(l, column, Row::Iteration(0))?
             }
         };
         let v = self.e.b().load(ty, address, align, MemClass::Tape);
         let wanted = self.key_type(key);
         Some(if ty == wanted { v } else { self.e.to_int(v, wanted) })
+    }
+
+    /// Reads what a column holds of an earlier iteration.
+    pub fn recall_carried(&mut self, carried: Carried) -> Option<ValueId> {
+        let (l, column) = self.plan.row_of(&self.s, Key::Column(carried.leading))?;
+        let row = Row::Iteration(self.front(l).checked_sub(carried.distance)?);
+        let (address, ty, align) = self.column_address(l, column, row)?;
+        Some(self.e.b().load(ty, address, align, MemClass::Tape))
+    }
+
+    /// Stores what phis start from in the columns of what they carry on, before `l`.
+    pub fn keep_starts(&mut self, l: LoopId) {
+        let Some(cache) = self.plan.loops.get(&l) else { return };
+        for (column, key) in cache.keys.iter().enumerate() {
+            let Key::Column(leading) = key else { continue };
+            let starts = self.s.shape.carried.starts.get(leading).map_or(&[][..], Vec::as_slice);
+            for (row, start) in (0..cache.front).rev().zip(starts) {
+                let value = self.forward_value(*start);
+                if let Some((address, _, align)) = self.column_address(l, column, Row::Front(row)) {
+                    self.e.b().store(value, address, align, MemClass::Tape);
+                }
+            }
+        }
+    }
+
+    /// Rows of one entry of `l` that come before that of the first iteration.
+    fn front(&self, l: LoopId) -> u64 {
+        self.plan.loops.get(&l).map_or(0, |c| c.front)
+    }
+
+    /// Rows of an entry of `l` with so many iterations.
+    pub fn with_front(&mut self, l: LoopId, iterations: ValueId) -> ValueId {
+        match self.front(l) {
+            0 => iterations,
+            front => {
+                let front = self.e.b().i64(front);
+                self.e.b().add(iterations, front)
+            }
+        }
     }
 
     fn widen(&mut self, value: ValueId, ty: TypeId) -> ValueId {
@@ -234,8 +292,8 @@ impl Reverse<'_, '_> {
         }
     }
 
-    /// Address, type and alignment of the element of a column in row `index`. The module comment says how rows lie.
-    fn column_address(&mut self, l: LoopId, column: usize) -> Option<(ValueId, TypeId, u32)> {
+    /// Address, type and alignment of the element of a column in a row. The module comment says how rows lie.
+    fn column_address(&mut self, l: LoopId, column: usize, at: Row) -> Option<(ValueId, TypeId, u32)> {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
         let slots = self.state.caches.get(&l)?.clone();
         let ty = *slots.types.get(column)?;
@@ -260,8 +318,18 @@ impl Reverse<'_, '_> {
                     let offset = self.e.b().binary(BinOp::Mul, rows, before);
                     start = self.e.b().byte_offset(start, offset);
                 }
-                let iteration = self.iteration(l);
-                self.e.b().gep(ty, start, &[iteration])
+                let row = match at {
+                    Row::Front(row) => self.e.b().i64(row),
+                    Row::Iteration(_) => self.iteration(l),
+                };
+                let address = self.e.b().gep(ty, start, &[row]);
+                match at {
+                    Row::Iteration(front) if front > 0 => {
+                        let front = self.e.b().i64(front);
+                        self.e.b().gep(ty, address, &[front])
+                    }
+                    Row::Iteration(_) | Row::Front(_) => address,
+                }
             }
             None => {
                 let index = self.row_index(l);
@@ -276,8 +344,8 @@ impl Reverse<'_, '_> {
     /// The same for loads that are the same throughout a loop.
     fn steady_address(&mut self, n: usize, column: usize) -> Option<(ValueId, TypeId, u32)> {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
-        let SteadySlots { cache, base, chunk, step } = self.state.steady.get(n)?.clone();
-        let place = self.plan.steady.get(n)?.place;
+        let SteadySlots { cache, base, chunk, step, strides } = self.state.steady.get(n)?.clone();
+        let place = self.plan.steady.get(n)?.place.clone();
         let (ty, size, before) = (*cache.types.get(column)?, *cache.sizes.get(column)?, *cache.before.get(column)?);
         let mut start = self.e.b().load(ptr, cache.buffer, 0, MemClass::Unknown);
         if let Some(base) = base {
@@ -296,30 +364,44 @@ impl Reverse<'_, '_> {
             let skipped = self.e.b().binary(BinOp::Mul, turn, step);
             start = self.e.b().gep(ty, start, &[skipped]);
         }
-        if let Some((l, _)) = place.per {
-            let iteration = self.iteration(l);
-            start = self.e.b().gep(ty, start, &[iteration]);
+        for (n, (l, _)) in place.per.iter().enumerate().rev() {
+            let mut index = self.iteration(*l);
+            if let Some(stride) = n.checked_sub(1).and_then(|n| strides.get(n)) {
+                let stride = self.e.b().load(i64, *stride, 0, MemClass::Unknown);
+                index = self.e.b().binary(BinOp::Mul, index, stride);
+            }
+            start = self.e.b().gep(ty, start, &[index]);
         }
         Some((start, ty, alignment(size)))
     }
 
     /// Sets how many rows an entry of a loop has in the cache `n`, which keeps what is the same throughout it: from the
     /// condition, if there is one, and the backedge counts.
-    pub fn begin_steady(&mut self, n: usize, condition: Option<ValueId>, per: Option<ValueId>, over: Option<ValueId>) {
+    pub fn begin_steady(&mut self, n: usize, condition: Option<ValueId>, per: &[ValueId], over: Option<ValueId>) {
         let Some(slots) = self.state.steady.get(n).cloned() else { return };
         let (one, none) = (self.e.b().i64(1), self.e.b().i64(0));
-        let iterations = |r: &mut Self, count: Option<ValueId>| match count {
-            Some(count) => {
-                let count = r.e.to_i64(count);
-                r.e.b().add(count, one)
-            }
-            None => one,
-        };
-        let once = iterations(self, per);
+        let times = crate::runtime::times(self.e.module);
+        let mut once = one;
+        for (depth, count) in per.iter().enumerate() {
+            let count = self.e.to_i64(*count);
+            let turns = self.e.b().add(count, one);
+            once = match depth.checked_sub(1).and_then(|d| slots.strides.get(d)) {
+                None => turns,
+                Some(stride) => {
+                    self.e.b().store(once, *stride, 0, MemClass::Unknown);
+                    self.e.call_func(times, &[once, turns])
+                }
+            };
+        }
         let mut chunk = once;
         if let (Some(condition), Some(step)) = (condition, slots.step) {
-            let turns = iterations(self, over);
-            let times = crate::runtime::times(self.e.module);
+            let turns = match over {
+                Some(count) => {
+                    let count = self.e.to_i64(count);
+                    self.e.b().add(count, one)
+                }
+                None => one,
+            };
             let all = self.e.call_func(times, &[once, turns]);
             chunk = self.e.choose(condition, once, all);
             let by = self.e.choose(condition, none, once);
@@ -358,6 +440,7 @@ impl Reverse<'_, '_> {
         let count = self.forward_value(count);
         let count = self.e.to_i64(count);
         let rows = self.e.b().add(count, one);
+        let rows = self.with_front(l, rows);
         if let Some(slots) = self.state.caches.get(&l).cloned() {
             self.allocate_rows(&slots, rows);
         }
@@ -366,18 +449,18 @@ impl Reverse<'_, '_> {
     /// Allocates as many rows of `l` as these counts let expect, within [`GUESS_BYTES`].
     pub fn allocate_guess(&mut self, l: LoopId, counts: &[ValueId]) {
         if let Some(slots) = self.state.caches.get(&l).cloned() {
-            self.guess(&slots, counts);
+            self.guess(&slots, counts, self.front(l));
         }
     }
 
     /// The same for what is the same throughout a loop.
     pub fn guess_steady(&mut self, n: usize, counts: &[ValueId]) {
         if let Some(slots) = self.state.steady.get(n).cloned() {
-            self.guess(&slots.cache, counts);
+            self.guess(&slots.cache, counts, 0);
         }
     }
 
-    fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId]) {
+    fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId], front: u64) {
         let row = slots.row.max(1);
         let times = crate::runtime::times(self.e.module);
         let one = self.e.b().i64(1);
@@ -385,7 +468,11 @@ impl Reverse<'_, '_> {
         for (n, c) in counts.iter().enumerate() {
             let count = self.forward_value(*c);
             let count = self.e.to_i64(count);
-            let iterations = self.e.b().add(count, one);
+            let mut iterations = self.e.b().add(count, one);
+            if n == 0 && front > 0 {
+                let front = self.e.b().i64(front);
+                iterations = self.e.b().add(iterations, front);
+            }
             rows = if n == 0 { iterations } else { self.e.call_func(times, &[rows, iterations]) };
         }
         let most = self.e.b().i64((GUESS_BYTES / row).max(1));

@@ -7,8 +7,8 @@
 //! ; stable: all                              fact: what every load of the file reads is never overwritten afterwards
 //! ; stable: @f %x %y                         the same of these loads only
 //! ; stands: @f %x                           fact: the store of %x is never overwritten afterwards
-//! ; steady: @f %x %header [varies] [if %c]   fact: the load %x is the same in all iterations of the loop [if %c], or of
-//!                                            the loop around it [varies]
+//! ; steady: @f %x %header [varies n] [if %c] fact: the load %x is the same in all iterations of the loop [if %c], another
+//!                                            one in each of the n innermost loops (1 where no number stands)
 //! ; trip: @f %header %count                  fact: backedges that the loop takes
 //! ; bytes: @f %load double                   fact: type of the bytes that a load moves (also `ptr`, `int`)
 //! ; fallback: @f %call                       fact: the call is left of one through a pointer whose known targets come before
@@ -79,7 +79,7 @@ pub enum Fact {
     AllStable,
     Stable(String, Vec<String>),
     Stands(String, String),
-    Steady { func: String, load: String, header: String, varies: bool, condition: Option<String> },
+    Steady { func: String, load: String, header: String, varies: u64, condition: Option<String> },
     Trip(String, String, String),
     Bytes(String, String, String),
     Fallback(String, String),
@@ -172,7 +172,8 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
         let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
         let [func, load, header, how @ ..] = words.as_slice() else { return Err("three words are needed".to_owned()) };
         let condition = how.iter().position(|w| w == "if").and_then(|n| how.get(n + 1)).cloned();
-        let varies = how.first().is_some_and(|w| w == "varies");
+        let innermost = how.iter().position(|w| w == "varies").map(|n| how.get(n + 1).and_then(|w| w.parse().ok()));
+        let varies = innermost.map_or(0, |n| (1 << n.unwrap_or(1)) - 1);
         let (func, load, header) = (func.clone(), load.clone(), header.clone());
         out.facts.push(Fact::Steady { func, load, header, varies, condition });
     } else if let Some(rest) = text.strip_prefix("fallback:") {

@@ -127,7 +127,7 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
                 Err(_) => continue,
             },
         };
-        out.steady_loads.insert(i, Steady { header, condition, varies: steady.varies != 0 });
+        out.steady_loads.insert(i, Steady { header, condition, varies: steady.varies });
     }
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
     out.guesses.extend(asked.guesses.iter().filter_map(|c| map.insts.get(c)));
