@@ -91,13 +91,15 @@ __attribute__((noinline)) static double until(double *u, int from, int to, doubl
     return sum;
 }
 
-// Rows of three with coefficients for each cell, which no sweep changes unless they are the cells themselves.
-__attribute__((noinline)) static void rows_of_three(double *u, const double *coefficient, int rows, int sweeps)
+// Coefficients for each cell of a grid, which no sweep changes unless they are cells themselves.
+__attribute__((noinline)) static void grid(double *u, const double *coefficient, int rows, int columns, int sweeps)
 {
     for (int s = 0; s < sweeps; s++)
         for (int i = 1; i < rows; i++)
-            for (int j = 0; j < 3; j++)
-                u[3 * i + j] += 0.2 * coefficient[3 * i + j] * u[3 * i + j] * u[3 * (i - 1) + j];
+            for (int j = 0; j < columns; j++) {
+                int k = i * columns + j;
+                u[k] += 0.2 * coefficient[k] * u[k] * u[k - columns];
+            }
 }
 
 static double run(double *u, int n, int steps)
@@ -114,9 +116,9 @@ static double run(double *u, int n, int steps)
         flows((struct cell *)(u + n), from, t % 2 ? to : n / 2 - 1);
         loss += until(u, from, to, 2.0);
         // Coefficients of their own, the cells themselves, and cells one row on.
-        rows_of_three(u, u + n, n / 3, t);
-        rows_of_three(u, u, n / 3, 2);
-        rows_of_three(u, u + 3, n / 3 - 1, t % 3);
+        grid(u, u + n, n / 3, 2 + t % 2, t);
+        grid(u, u, n / 3, 2 + t % 2, 2);
+        grid(u, u + 3, n / 3 - 1, 2 + t % 2, t % 3);
     }
     for (int i = 0; i < 2 * n; i++)
         loss += 0.5 * u[i] * u[i];
