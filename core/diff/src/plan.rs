@@ -106,8 +106,13 @@ impl Plan {
         let mut choice = choose(module, s, &needed, price);
         // The reverse sweep asks again whether what is kept once was the same throughout.
         loop {
-            let conditions = choice.cached.iter().filter_map(|k| steady::of(s, *k)?.condition);
-            let more: Vec<Key> = conditions.map(|(c, _)| Key::Primal(c)).filter(|k| !needed.contains(k)).collect();
+            let places = choice.cached.iter().filter_map(|k| steady::of(s, *k));
+            let asked = places.flat_map(|p| p.condition.into_iter().map(|c| c.0).chain(p.guards.into_iter().map(|g| g.0)));
+            let more: Vec<Key> = asked
+                .filter(|v| s.func.as_const(*v).is_none())
+                .map(Key::Primal)
+                .filter(|k| !needed.contains(k))
+                .collect();
             if more.is_empty() {
                 break;
             }

@@ -8,12 +8,15 @@
 //!
 //! Where the value varies in several loops, `j` counts the iterations of all, the innermost fastest.
 //!
-//! Not handled: loads whose number is not known on entry of the outer loop, or where an inner loop may not be entered.
+//! Where an inner loop is entered under a condition that is known before the outer one, there are no rows unless it holds.
+//!
+//! Not handled: loads whose number is not known on entry of the outer loop, or inner loops that are entered in some of its
+//! iterations.
 
 use std::collections::BTreeMap;
 
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{Module, ValueId};
+use enzyme_ir::{BlockId, Module, Op, ValueId};
 
 use crate::cut::weight;
 use crate::keys::{Key, Subject};
@@ -26,6 +29,8 @@ pub struct Steady {
     pub over: LoopId,
     /// The loops in whose iterations it is not, which are inside of that one, and their backedge counts; innermost first.
     pub per: Vec<(LoopId, ValueId)>,
+    /// Conditions under which these are entered, and what each has to be.
+    pub guards: Vec<(ValueId, bool)>,
     /// The condition without which it is another one in each iteration of either, and the backedge count of `over`.
     pub condition: Option<(ValueId, ValueId)>,
 }
@@ -54,16 +59,18 @@ pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
         Trip::Known(count) if before(s, over, *count) => Some(*count),
         Trip::Known(_) | Trip::Counted => None,
     };
-    let mut per = Vec::new();
+    let (mut per, mut guards) = (Vec::new(), Vec::new());
     let mut all_vary = true;
     let around = std::iter::successors(Some(inner), |l| s.scope(Key::Count(*l)));
     for (depth, l) in around.take_while(|l| *l != over).enumerate() {
+        match entry_of(s, l, s.scope(Key::Count(l))?)? {
+            Entry::Always => {}
+            Entry::If(guard, value) if before(s, over, guard) => guards.push((guard, value)),
+            Entry::If(..) => return None,
+        }
         if fact.varies.checked_shr(depth as u32).unwrap_or(0) & 1 == 0 {
             all_vary = false;
             continue;
-        }
-        if !is_always_entered(s, l, over) {
-            return None;
         }
         per.push((l, known(l)?));
     }
@@ -75,7 +82,7 @@ pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
         Some(c) if all_vary && before(s, over, c) => Some((c, known(over)?)),
         Some(_) => return None,
     };
-    Some(Steady { over, per, condition })
+    Some(Steady { over, per, guards, condition })
 }
 
 /// Whether `v` is available at the end of the preheader of `l`.
@@ -87,13 +94,34 @@ fn before(s: &Subject<'_>, l: LoopId, v: ValueId) -> bool {
     }
 }
 
-/// Whether `inner` is entered in each iteration of `over`, so that what its count says is true before `over`.
-fn is_always_entered(s: &Subject<'_>, inner: LoopId, over: LoopId) -> bool {
-    let Some(entry) = s.shape.loops.preheader(inner) else { return false };
-    let exits = s.shape.loops.exits(&s.shape.cfg, over);
-    let latches = s.shape.loops.loops().find(|(id, _)| *id == over).map(|(_, l)| l.latches.clone());
-    let ends = exits.into_iter().map(|(from, _)| from).chain(latches.unwrap_or_default());
-    ends.into_iter().all(|b| s.shape.dom.dominates(entry, b))
+/// When a loop is entered in an iteration of the one around it.
+enum Entry {
+    /// In each.
+    Always,
+    /// Where this condition has this value.
+    If(ValueId, bool),
+}
+
+/// When `inner` is entered in an iteration of `outer`, if one condition says it.
+fn entry_of(s: &Subject<'_>, inner: LoopId, outer: LoopId) -> Option<Entry> {
+    let exits = s.shape.loops.exits(&s.shape.cfg, outer);
+    let latches = s.shape.loops.loops().find(|(id, _)| *id == outer).map(|(_, l)| l.latches.clone());
+    let ends: Vec<BlockId> = exits.into_iter().map(|(from, _)| from).chain(latches.unwrap_or_default()).collect();
+    let always = |b: BlockId| ends.iter().all(|e| s.shape.dom.dominates(b, *e));
+    let mut block = s.shape.loops.preheader(inner)?;
+    while !always(block) {
+        let before = s.shape.dom.idom(block)?;
+        let branch = &s.func.insts[s.func.terminator(before)?];
+        match &branch.op {
+            Op::Br(to) if *to == block => block = before,
+            Op::CondBr { then_to, else_to } if then_to != else_to && always(before) => {
+                let entered = [*then_to, *else_to].iter().position(|to| *to == block)?;
+                return Some(Entry::If(*branch.args.first()?, entered == 0));
+            }
+            _ => return None,
+        }
+    }
+    Some(Entry::Always)
 }
 
 /// How often a row is written per call, roughly, iterations that store the same again aside.

@@ -216,7 +216,11 @@ impl Reverse<'_, '_> {
                 let condition = place.condition.map(|c| self.primal(c.0)).transpose()?;
                 let per = place.per.iter().map(|p| self.primal(p.1)).collect::<Result<Vec<_>, _>>()?;
                 let over = place.condition.map(|c| self.primal(c.1)).transpose()?;
-                self.begin_steady(n, condition, &per, over);
+                let mut guards = Vec::new();
+                for (guard, value) in &place.guards {
+                    guards.push((self.primal(*guard)?, *value));
+                }
+                self.begin_steady(n, condition, (&per, &guards), over);
                 self.move_steady(n, false);
             }
             self.memo.clear();

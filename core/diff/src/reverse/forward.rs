@@ -203,7 +203,8 @@ impl Reverse<'_, '_> {
                 let condition = place.condition.map(|c| self.forward_value(c.0));
                 let per: Vec<ValueId> = place.per.iter().map(|p| self.forward_value(p.1)).collect();
                 let over = place.condition.map(|c| self.forward_value(c.1));
-                self.begin_steady(n, condition, &per, over);
+                let guards: Vec<_> = place.guards.iter().map(|(g, value)| (self.forward_value(*g), *value)).collect();
+                self.begin_steady(n, condition, (&per, &guards), over);
                 self.ensure_steady(n);
             }
             if let Some(Rows::PerEntry(v, _)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {

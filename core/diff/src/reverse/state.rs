@@ -377,14 +377,24 @@ impl Reverse<'_, '_> {
 
     /// Sets how many rows an entry of a loop has in the cache `n`, which keeps what is the same throughout it: from the
     /// condition, if there is one, and the backedge counts.
-    pub fn begin_steady(&mut self, n: usize, condition: Option<ValueId>, per: &[ValueId], over: Option<ValueId>) {
+    pub fn begin_steady(
+        &mut self,
+        n: usize,
+        condition: Option<ValueId>,
+        (per, guards): (&[ValueId], &[(ValueId, bool)]),
+        over: Option<ValueId>,
+    ) {
         let Some(slots) = self.state.steady.get(n).cloned() else { return };
         let (one, none) = (self.e.b().i64(1), self.e.b().i64(0));
         let times = crate::runtime::times(self.e.module);
         let mut once = one;
         for (depth, count) in per.iter().enumerate() {
             let count = self.e.to_i64(*count);
-            let turns = self.e.b().add(count, one);
+            let mut turns = self.e.b().add(count, one);
+            for (guard, value) in guards {
+                let (yes, no) = if *value { (turns, none) } else { (none, turns) };
+                turns = self.e.choose(*guard, yes, no);
+            }
             once = match depth.checked_sub(1).and_then(|d| slots.strides.get(d)) {
                 None => turns,
                 Some(stride) => {
