@@ -1,7 +1,8 @@
 //! Reading a marker call: which function, which mode, what each argument is.
 //!
 //! Arguments stand in the order of the function's parameters; an annotation before an argument says its activity, else
-//! floats are active, pointers duplicated, integers constant. Duplicated arguments are followed by their shadows.
+//! floats are active, pointers duplicated, integers constant. Duplicated arguments are followed by their shadows. Other
+//! annotations, which may stand before any argument or after the last, are about the whole call: [`Settings`].
 
 use enzyme_diff::{Mode, ParamActivity};
 use enzyme_ir::{FuncId, Module, Type, TypeId};
@@ -59,6 +60,21 @@ pub struct Marker {
     pub func: FuncId,
     /// One per parameter of the function.
     pub params: Vec<ParamArgs>,
+    /// What is said of the whole call.
+    pub settings: Settings,
+}
+
+/// What annotations say of a whole call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Settings {
+    /// The primal result is returned, before the derivative.
+    pub primal: bool,
+    /// The primal result is constant.
+    pub constant_result: bool,
+    /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
+    pub strong_zero: bool,
+    /// The number of bytes that the caches of a loop may take.
+    pub max_tape: Option<u64>,
 }
 
 /// The mode that a marker's name asks for.
@@ -101,12 +117,41 @@ fn bytes_of(call: &MarkerCall, at: usize) -> Result<Option<u64>, Report> {
     }
 }
 
-/// The first argument from `at` on that is no setting of the whole call.
-fn after_settings(call: &MarkerCall, mut at: usize) -> Result<usize, Report> {
-    while bytes_of(call, at)?.is_some() {
-        at += 2;
+impl Settings {
+    /// Takes the annotation at `at` into account, if it is about the whole call: how many arguments it takes.
+    fn take(&mut self, call: &MarkerCall, at: usize, mode: Mode) -> Result<usize, Report> {
+        if let Some(bytes) = bytes_of(call, at)? {
+            self.max_tape = Some(bytes);
+            return Ok(2);
+        }
+        match call.args.get(at).and_then(|a| annotation(&a.value)) {
+            Some("enzyme_primal_return") => self.primal = true,
+            Some("enzyme_noret") => self.primal = false,
+            Some("enzyme_const_return") => self.constant_result = true,
+            Some("enzyme_active_return") => self.constant_result = false,
+            Some("enzyme_dup_return") if mode == Mode::Forward => (self.primal, self.constant_result) = (true, false),
+            Some("enzyme_dup_return") => {
+                let why = "'enzyme_dup_return' is for forward mode: a reverse derivative has no tangent of the result";
+                return Err(Report::new(codes::E0109, why.to_owned()));
+            }
+            Some("enzyme_strong_zero") => self.strong_zero = true,
+            // Promises and requests that change nothing here: memory that is not overwritten is seen to stay, and where a
+            // pointer may lead to constant memory it is tested in any case.
+            Some("enzyme_not_overwritten" | "enzyme_runtime_activity") => {}
+            _ => return Ok(0),
+        }
+        Ok(1)
     }
-    Ok(at)
+
+    /// The first argument from `at` on that is not about the whole call.
+    fn skip(&mut self, call: &MarkerCall, mut at: usize, mode: Mode) -> Result<usize, Report> {
+        loop {
+            match self.take(call, at, mode)? {
+                0 => return Ok(at),
+                n => at += n,
+            }
+        }
+    }
 }
 
 /// The number of bytes that the caches of a loop may take, where the call says so.
@@ -122,18 +167,19 @@ pub fn max_tape(call: &MarkerCall) -> Result<Option<u64>, Report> {
 /// Understands the arguments of `call`, which differentiates `func`.
 pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Result<Marker, Report> {
     let name = &module.funcs[func].name;
-    let (_, param_types, variadic) = module.signature(func);
+    let (ret, param_types, variadic) = module.signature(func);
     if variadic {
         return Err(Report::new(codes::E0203, format!("'{name}' takes a variable number of arguments")));
     }
     let mut at = usize::from(call.sret().is_some()) + 1;
     let mut params = Vec::new();
+    let mut settings = Settings::default();
     for (n, ty) in param_types.iter().enumerate() {
         let mut given = None;
-        at = after_settings(call, at)?;
+        at = settings.skip(call, at, mode)?;
         if let Some(note) = call.args.get(at).and_then(|a| annotation(&a.value)) {
             given = Some(stated(module, note, *ty, mode, n)?);
-            at += 1;
+            at = settings.skip(call, at + 1, mode)?;
         }
         let activity = given.unwrap_or_else(|| default_activity(module, *ty, mode));
         let primal = at;
@@ -146,7 +192,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
         }
         params.push(ParamArgs { activity, primal, shadow });
     }
-    at = after_settings(call, at)?;
+    at = settings.skip(call, at, mode)?;
     if let Some(extra) = call.args.get(at) {
         let report = match annotation(&extra.value) {
             Some(note) => Report::new(codes::E0102, format!("'{note}' describes no parameter of '{name}'")),
@@ -157,7 +203,13 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
         };
         return Err(report);
     }
-    Ok(Marker { mode, func, params })
+    let types = &module.ctx.types;
+    if settings.primal && mode != Mode::Forward && types.contains_pointer(ret) {
+        let why =
+            format!("'enzyme_primal_return' of '{name}', which returns a pointer: its memory may be gone by then");
+        return Err(Report::new(codes::E0109, why));
+    }
+    Ok(Marker { mode, func, params, settings })
 }
 
 fn default_activity(module: &Module, ty: TypeId, mode: Mode) -> ParamActivity {

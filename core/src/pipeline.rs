@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Timing, Units};
-use enzyme_diff::{Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request};
+use enzyme_diff::{Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
@@ -344,11 +344,22 @@ fn differentiate(
     }
     let facts: BTreeMap<FuncId, Facts> = reached.iter().map(|f| (*f, session.facts(*f).clone())).collect();
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
-    let request = Request { func, mode, params };
+    let result = ResultUse { value: marker.settings.primal, constant: marker.settings.constant_result };
+    let request = Request { func, mode, params, result };
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
     let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
-    let synthesis = enzyme_diff::Options { fast, strong_zero: options.strong_zero, cache_price };
-    let derivative = match engine.differentiate(&mut session.ir, &facts, &request, synthesis) {
+    let strong_zero = options.strong_zero || marker.settings.strong_zero;
+    let synthesis = enzyme_diff::Options { fast, strong_zero, cache_price };
+    // What was made without the stronger zero is not taken for a call that wants it, nor the other way round.
+    let alone = strong_zero != options.strong_zero;
+    if alone {
+        engine.forget();
+    }
+    let made = engine.differentiate(&mut session.ir, &facts, &request, synthesis);
+    if alone {
+        engine.forget();
+    }
+    let derivative = match made {
         Ok(d) => d,
         Err(refused) => {
             let units = Units::analyze(&session.ir, &facts, &[func]);

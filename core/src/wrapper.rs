@@ -2,7 +2,8 @@
 //!
 //! Arguments are converted as C's default promotions require back (a `float` parameter is passed as `double`). Adjoints
 //! of several `enzyme_out` arguments are returned as the structure of their types in order, through memory if the
-//! platform's convention says so: they are laid out in a buffer and read back with the type that the marker returns.
+//! platform's convention says so: they are laid out in a buffer and read back with the type that the marker returns. The
+//! primal result, where it is asked for, comes first.
 
 use enzyme_diff::emit::Emit;
 use enzyme_diff::{Derivative, Mode, ParamActivity, ShadowGlobals};
@@ -67,7 +68,7 @@ pub fn build(
     let args: Vec<ValueId> = args.into_iter().flatten().collect();
     let out = e.call_func(derivative.func, &args);
     let value = match marker.mode {
-        Mode::Forward => tangent(&mut e, call, derivative, out)?,
+        Mode::Forward => tangent(&mut e, call, marker, derivative, out)?,
         Mode::Combined | Mode::Augmented | Mode::Gradient => adjoints(&mut e, call, marker, derivative, out)?,
     };
     e.b().ret(value);
@@ -117,11 +118,25 @@ fn misfit(call: &MarkerCall, what: &str) -> Report {
 fn tangent(
     e: &mut Emit<'_>,
     call: &MarkerCall,
+    marker: &Marker,
     derivative: &Derivative,
     out: ValueId,
 ) -> Result<Option<ValueId>, Report> {
-    let shadow = derivative.signature.shadow_field.map(|n| e.b().extract_value(out, &[n]));
-    give_back(e, call, shadow.into_iter().collect(), "the derivative is the tangent of the function's result")
+    let mut values = primal_result(e, marker, derivative, out);
+    let (ret, _, _) = e.module.signature(marker.func);
+    match derivative.signature.shadow_field {
+        Some(field) => values.push(e.b().extract_value(out, &[field])),
+        // A tangent that is zero has its place beside the primal result.
+        None if !values.is_empty() && !marker.settings.constant_result => values.push(e.b().zero(ret)),
+        None => {}
+    }
+    give_back(e, call, values, "the derivative is the tangent of the function's result")
+}
+
+/// The primal result, if it is asked for.
+fn primal_result(e: &mut Emit<'_>, marker: &Marker, derivative: &Derivative, out: ValueId) -> Vec<ValueId> {
+    let field = derivative.signature.result_field.filter(|_| marker.settings.primal);
+    field.map(|n| e.b().extract_value(out, &[n])).into_iter().collect()
 }
 
 fn adjoints(
@@ -132,7 +147,7 @@ fn adjoints(
     out: ValueId,
 ) -> Result<Option<ValueId>, Report> {
     let (_, param_types, _) = e.module.signature(marker.func);
-    let mut values = Vec::new();
+    let mut values = primal_result(e, marker, derivative, out);
     for (n, p) in marker.params.iter().enumerate() {
         if p.activity != ParamActivity::Active {
             continue;

@@ -199,6 +199,7 @@ impl Writer<'_, '_> {
             context: self.s.activity.calls.get(&outlined.call).cloned().ok_or_else(lost)?,
             kept: std::collections::BTreeSet::new(),
             unwinds: self.s.key.unwinds,
+            value: false,
         };
         let (derivative, of_step) = derivatives.get(self.e.module, &key).ok_or_else(lost)?;
         let schedule = self.sig.tape.and_then(|n| self.e.func.params.get(n)).copied().ok_or_else(lost)?;

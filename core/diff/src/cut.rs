@@ -152,7 +152,7 @@ fn computed_anyway(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> 
         let op = &s.func.insts[i].op;
         let is_result = matches!(op, Op::Ret);
         let acts = match op {
-            Op::Ret => s.is_split(),
+            Op::Ret => s.is_split() || s.key.value,
             Op::Call(_) | Op::Invoke { .. } => match resolve(module, s.func, i) {
                 Callee::Math(math) => !math.is_pure(),
                 Callee::Known(known) => !known.is_pure(),

@@ -35,6 +35,17 @@ pub struct Request {
     pub mode: Mode,
     /// One per parameter.
     pub params: Vec<ParamActivity>,
+    /// What is wanted of the result.
+    pub result: ResultUse,
+}
+
+/// What a derivative does with the result of the primal function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ResultUse {
+    /// It is returned beside the derivative.
+    pub value: bool,
+    /// It is constant: neither seeded nor given a tangent.
+    pub constant: bool,
 }
 
 /// A finished derivative.
@@ -155,7 +166,7 @@ pub fn context_of(module: &Module, units: &Units, request: &Request) -> Result<C
         Type::Func { ret, .. } => types[*ret] != Type::Void,
         _ => false,
     };
-    Ok(Context { scalars, classes, ret: has_result })
+    Ok(Context { scalars, classes, ret: has_result && !request.result.constant })
 }
 
 impl Engine {
@@ -204,7 +215,9 @@ impl Engine {
             return Err(vec![Refused { func: request.func, refusal }]);
         }
         let unwinds = request.mode != Mode::Forward && reached.iter().any(|f| crate::unwind::may_unwind(module, *f));
-        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept: BTreeSet::new(), unwinds };
+        let value = request.result.value && request.mode == Mode::Combined;
+        let kept = BTreeSet::new();
+        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept, unwinds, value };
         let mut queue = Vec::new();
         // A refused request leaves nothing behind that a later one could call.
         let before = (self.made.clone(), self.globals.clone(), self.written.len());

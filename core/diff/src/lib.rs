@@ -27,7 +27,7 @@ pub mod tangent;
 pub mod unwind;
 
 pub use cut::CachePrice;
-pub use engine::{Derivative, Engine, Log, ParamActivity, Refused, Request};
+pub use engine::{Derivative, Engine, Log, ParamActivity, Refused, Request, ResultUse};
 pub use keys::Subject;
 pub use plan::Plan;
 pub use refusal::{Refusal, RefusalKind};

@@ -107,7 +107,8 @@ impl Plan {
         // The reverse sweep asks again whether what is kept once was the same throughout.
         loop {
             let places = choice.cached.iter().filter_map(|k| steady::of(s, *k));
-            let asked = places.flat_map(|p| p.condition.into_iter().map(|c| c.0).chain(p.guards.into_iter().map(|g| g.0)));
+            let asked =
+                places.flat_map(|p| p.condition.into_iter().map(|c| c.0).chain(p.guards.into_iter().map(|g| g.0)));
             let more: Vec<Key> = asked
                 .filter(|v| s.func.as_const(*v).is_none())
                 .map(Key::Primal)

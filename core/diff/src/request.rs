@@ -3,7 +3,7 @@
 //! | mode | parameters | result, a structure of |
 //! | --- | --- | --- |
 //! | forward | each primal parameter, its tangent or shadow after it | primal result, tangent of the result |
-//! | combined | each primal parameter, its shadow after it; seed | adjoint of each active scalar parameter |
+//! | combined | each primal parameter, its shadow after it; seed | primal result if asked for, adjoint of each active scalar parameter |
 //! | augmented | each primal parameter, its shadow after it; list of deferred frees | tape, primal result, shadow of the result |
 //! | gradient | as combined; tape | as combined |
 //!
@@ -52,6 +52,8 @@ pub struct DerivativeKey {
     pub kept: BTreeSet<ClassId>,
     /// Something that the outermost derivative calls may throw: tapes are on the list of deferred frees.
     pub unwinds: bool,
+    /// The primal result is returned beside the adjoints; matters to the combined mode only.
+    pub value: bool,
 }
 
 /// Positions of the parts of a derivative's signature.
@@ -110,6 +112,11 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
     };
     let forward = key.mode == Mode::Forward;
     let mut fields: Vec<TypeId> = Vec::new();
+    let has_ret = ret_ty != void;
+    if key.mode == Mode::Combined && key.value && has_ret {
+        sig.result_field = Some(0);
+        fields.push(ret_ty);
+    }
     for (i, p) in func.params.iter().enumerate() {
         let ty = func.ty(*p);
         sig.primal.push(sig.params.len());
@@ -127,7 +134,6 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
             fields.push(ty);
         }
     }
-    let has_ret = ret_ty != void;
     let ret_active = activity.ret && has_ret && key.context.ret;
     let ret_pointer = has_ret && unit.memory.ret.is_some_and(|c| activity.is_shadowed(c));
     match key.mode {

@@ -729,7 +729,14 @@ impl Tangent<'_, '_> {
 
     fn derivative_call(&mut self, i: InstId, func: FuncId, args: &[ValueId]) -> Result<(), Refusal> {
         let Some(context) = self.s.activity.calls.get(&i).cloned() else { return Ok(()) };
-        let key = DerivativeKey { func, mode: Mode::Forward, context, kept: Default::default(), unwinds: false };
+        let key = DerivativeKey {
+            func,
+            mode: Mode::Forward,
+            context,
+            kept: Default::default(),
+            unwinds: false,
+            value: false,
+        };
         let Some((f, sig)) = self.derivatives.get(self.e.module, &key) else {
             return Err(Refusal::new(RefusalKind::Internal("a call lost its derivative".into())).at(i));
         };

@@ -232,11 +232,11 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
-    /// The return of the derivative: deferred frees, adjoints of parameters.
+    /// The return of the derivative: deferred frees, the primal result if it is asked for, adjoints of parameters.
     fn finish_reverse(&mut self) -> Result<(), Refusal> {
         self.free_heap_slots()?;
         self.release_list();
-        let mut fields = Vec::new();
+        let mut fields: Vec<ValueId> = self.returned.map(|r| r.0).into_iter().collect();
         for (i, p) in self.s.func.params.clone().into_iter().enumerate() {
             if self.sig.adjoints[i].is_some() {
                 let ty = self.s.func.ty(p);

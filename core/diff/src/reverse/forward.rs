@@ -198,15 +198,7 @@ impl Reverse<'_, '_> {
                     self.guess_steady(n, &counts);
                 }
             }
-            for n in self.steady_over(l) {
-                let place = self.plan.steady[n].place.clone();
-                let condition = place.condition.map(|c| self.forward_value(c.0));
-                let per: Vec<ValueId> = place.per.iter().map(|p| self.forward_value(p.1)).collect();
-                let over = place.condition.map(|c| self.forward_value(c.1));
-                let guards: Vec<_> = place.guards.iter().map(|(g, value)| (self.forward_value(*g), *value)).collect();
-                self.begin_steady(n, condition, (&per, &guards), over);
-                self.ensure_steady(n);
-            }
+            self.open_steady(l);
             if let Some(Rows::PerEntry(v, _)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {
                 let count = self.forward_value(v);
                 let count = self.e.to_i64(count);
@@ -223,7 +215,9 @@ impl Reverse<'_, '_> {
     fn forward_terminator(&mut self, b: BlockId, inst: &Inst, turn: BlockId) -> Result<(), Refusal> {
         match &inst.op {
             Op::Ret => {
-                if let (Mode::Augmented, Some(v)) = (self.s.key.mode, inst.args.first()) {
+                if let (Mode::Augmented | Mode::Combined, Some(v)) = (self.s.key.mode, inst.args.first())
+                    && self.sig.result_field.is_some()
+                {
                     self.returned = Some((self.forward_value(*v), self.forward_shadow_if(*v)?));
                 }
                 self.e.b().br(turn);

@@ -92,7 +92,7 @@ pub(crate) struct Reverse<'a, 'm> {
     pub here: Option<BlockId>,
     /// Where exceptions pass that leave the derivative.
     pub cleanup: Option<BlockId>,
-    /// The primal result and its shadow, in augmented mode.
+    /// The primal result and its shadow, where they are returned.
     pub returned: Option<(ValueId, Option<ValueId>)>,
 }
 

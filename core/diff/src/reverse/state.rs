@@ -420,6 +420,19 @@ impl Reverse<'_, '_> {
         self.e.b().store(chunk, slots.chunk, 0, MemClass::Unknown);
     }
 
+    /// Begins the entry of `l` in the caches of what is the same throughout it, in the forward sweep.
+    pub fn open_steady(&mut self, l: LoopId) {
+        for n in self.steady_over(l) {
+            let place = self.plan.steady[n].place.clone();
+            let condition = place.condition.map(|c| self.forward_value(c.0));
+            let per: Vec<ValueId> = place.per.iter().map(|p| self.forward_value(p.1)).collect();
+            let over = place.condition.map(|c| self.forward_value(c.1));
+            let guards: Vec<_> = place.guards.iter().map(|(g, value)| (self.forward_value(*g), *value)).collect();
+            self.begin_steady(n, condition, (&per, &guards), over);
+            self.ensure_steady(n);
+        }
+    }
+
     /// Makes room in the cache `n` for the entry at hand.
     pub fn ensure_steady(&mut self, n: usize) {
         let Some(slots) = self.state.steady.get(n).cloned() else { return };

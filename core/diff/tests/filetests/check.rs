@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use enzyme_diff::engine::Log;
-use enzyme_diff::{Derivative, Engine, Mode, Options, ParamActivity, RefusalKind, Request};
+use enzyme_diff::{Derivative, Engine, Mode, Options, ParamActivity, RefusalKind, Request, ResultUse};
 use enzyme_ir::facts::Steady;
 use enzyme_ir::interp::{Config, Interp, Trap, Val};
 use enzyme_ir::text::print_type;
@@ -250,7 +250,7 @@ fn request(func: FuncId, mode: Mode, point: &Point) -> Request {
         Arg::Value(_, false) | Arg::Pointer(_, _, true) => ParamActivity::Const,
         Arg::Pointer(_, _, false) => ParamActivity::Dup,
     });
-    Request { func, mode, params: params.collect() }
+    Request { func, mode, params: params.collect(), result: ResultUse::default() }
 }
 
 fn differentiate(

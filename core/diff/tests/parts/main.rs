@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::{Activities, Program, Units};
 use enzyme_diff::engine::context_of;
-use enzyme_diff::{DerivativeKey, Mode, ParamActivity, Request, Shape, Subject};
+use enzyme_diff::{DerivativeKey, Mode, ParamActivity, Request, ResultUse, Shape, Subject};
 use enzyme_ir::{Facts, Func, FuncId, Module, ValueId, parse_module};
 
 /// Runs `test` with the only defined function of `source`, whose pointers have shadows and whose floats are active.
@@ -25,7 +25,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         false if module.ctx.types.contains_float(func.ty(*p)) => ParamActivity::Active,
         false => ParamActivity::Const,
     });
-    let request = Request { func: id, mode: Mode::Combined, params: params.collect() };
+    let request = Request { func: id, mode: Mode::Combined, params: params.collect(), result: ResultUse::default() };
     let all: BTreeMap<FuncId, Facts> = BTreeMap::from([(id, facts(func))]);
     let units = Units::analyze(&module, &all, &[id]);
     let context = context_of(&module, &units, &request).unwrap();
@@ -40,6 +40,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         context: context.clone(),
         kept: BTreeSet::new(),
         unwinds: false,
+        value: false,
     };
     test(&module, &Subject { func, unit, activity, shape: &shape, key: &key });
 }
