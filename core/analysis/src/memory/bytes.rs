@@ -4,6 +4,10 @@
 //! accessed goes before what metadata states, that before what callers know, that before declarations. Of equal
 //! evidence, a float goes before an integer (the adjoint of bytes that are no float is zero and stays so), a pointer
 //! before an integer; a float and a pointer, or two floats that overlap, clash.
+//!
+//! Objects that one pointer may lead to are of one class, so an integer field of a structure may seem to lie in an array of
+//! floats. Where bytes are moved or filled ([`Use::Moved`]) a float that is accessed therefore goes before any integer: if
+//! there is none, its adjoint is zero.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +57,15 @@ impl Bytes {
     }
 }
 
+/// What it is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// One access.
+    Accessed,
+    /// A copy or fill: no float may be lost.
+    Moved,
+}
+
 /// How much evidence counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
@@ -71,7 +84,7 @@ struct Cell {
 }
 
 /// What `len` bytes at each of the places are.
-pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
+pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Bytes {
     let reach = len.unwrap_or(1 << 40);
     let mut found: Vec<(Item, Proof, Span)> = Vec::new();
     for (class, span) in places {
@@ -134,16 +147,16 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>) -> Bytes {
     for (rank, step, item, span) in &ranked {
         let start = item.span.offset.wrapping_sub(span.offset);
         match i64::try_from(*step) {
-            Ok(0) if whole => mark(&mut map, start, item, *rank),
-            Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, *rank),
+            Ok(0) if whole => mark(&mut map, start, item, *rank, asked),
+            Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, *rank, asked),
             Ok(s) => {
                 let mut at = start.rem_euclid(s);
                 // An item that begins before the stretch and reaches into it.
                 if whole && at + item.size as i64 > s {
-                    mark(&mut map, at - s, item, *rank);
+                    mark(&mut map, at - s, item, *rank, asked);
                 }
                 while at < cells as i64 {
-                    mark(&mut map, at, item, *rank);
+                    mark(&mut map, at, item, *rank, asked);
                     at += s;
                 }
             }
@@ -168,7 +181,7 @@ fn covers(found: &[(Item, Proof, Span)], len: Option<u64>) -> bool {
     len.is_none_or(|n| (0..n / size).all(|k| offsets.contains(&((k * size) as i64))))
 }
 
-fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank) {
+fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, asked: Use) {
     for nth in 0..item.size {
         let Some(cell) = usize::try_from(at + nth as i64).ok().and_then(|n| map.get_mut(n)) else { continue };
         let new = Cell { rank: Some(rank), ty: Some(item.ty), nth, clash: cell.clash };
@@ -178,7 +191,8 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank) {
             let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
             let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed);
             cell.clash |= weak && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
-            if stronger == Some(rank) {
+            let moved = asked == Use::Moved && matches!(item.ty, ByteType::Float(_)) && rank.proof == Proof::Accessed;
+            if stronger == Some(rank) || moved && cell.ty == Some(ByteType::Integer) {
                 *cell = Cell { clash: cell.clash, ..new };
             }
             continue;
@@ -242,7 +256,7 @@ pub fn float_bytes(kind: FloatKind) -> u64 {
 
 /// The floats of which `len` bytes at `place` are a part or the whole; `None` if that can't be told.
 pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, FloatKind)>> {
-    let bytes = bytes_of(&[(class, place)], Some(len));
+    let bytes = bytes_of(&[(class, place)], Some(len), Use::Accessed);
     if !bytes.clash && !bytes.has_floats() && bytes.gap < len {
         return Some(Vec::new());
     }
@@ -304,7 +318,7 @@ pub fn floats_replaced(class: &Class, place: Span, len: u64) -> Option<Vec<(i64,
 /// better is known of any of its bytes.
 pub fn is_float_at(class: &Class, place: Span, kind: FloatKind) -> bool {
     let size = float_bytes(kind);
-    let there = bytes_of(&[(class, place)], Some(size));
+    let there = bytes_of(&[(class, place)], Some(size), Use::Accessed);
     matches!(there.runs.as_slice(), [r] if r.ty == ByteType::Float(kind) && r.size >= size)
 }
 
