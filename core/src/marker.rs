@@ -2,7 +2,8 @@
 //!
 //! Arguments stand in the order of the function's parameters; an annotation before an argument says its activity, else
 //! floats are active, pointers duplicated, integers constant. Duplicated arguments are followed by their shadows. Other
-//! annotations, which may stand before any argument or after the last, are about the whole call: [`Settings`].
+//! annotations, which may stand before any argument or after the last, are about the whole call: [`Settings`]; the limit of
+//! its tape is read by [`max_tape`] before anything is prepared.
 
 use enzyme_diff::{Mode, ParamActivity};
 use enzyme_ir::{FuncId, Module, Type, TypeId};
@@ -73,8 +74,6 @@ pub struct Settings {
     pub constant_result: bool,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
-    /// The number of bytes that the caches of a loop may take.
-    pub max_tape: Option<u64>,
 }
 
 /// The mode that a marker's name asks for.
@@ -120,8 +119,7 @@ fn bytes_of(call: &MarkerCall, at: usize) -> Result<Option<u64>, Report> {
 impl Settings {
     /// Takes the annotation at `at` into account, if it is about the whole call: how many arguments it takes.
     fn take(&mut self, call: &MarkerCall, at: usize, mode: Mode) -> Result<usize, Report> {
-        if let Some(bytes) = bytes_of(call, at)? {
-            self.max_tape = Some(bytes);
+        if bytes_of(call, at)?.is_some() {
             return Ok(2);
         }
         match call.args.get(at).and_then(|a| annotation(&a.value)) {
@@ -135,9 +133,8 @@ impl Settings {
                 return Err(Report::new(codes::E0109, why.to_owned()));
             }
             Some("enzyme_strong_zero") => self.strong_zero = true,
-            // Promises and requests that change nothing here: memory that is not overwritten is seen to stay, and where a
-            // pointer may lead to constant memory it is tested in any case.
-            Some("enzyme_not_overwritten" | "enzyme_runtime_activity") => {}
+            // A promise that changes nothing here: what is overwritten is found out.
+            Some("enzyme_not_overwritten") => {}
             _ => return Ok(0),
         }
         Ok(1)

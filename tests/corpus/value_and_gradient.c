@@ -107,7 +107,7 @@ static void gradient(const double *x, double *g)
     double got = __enzyme_autodiff_value((void *)fit, enzyme_not_overwritten, enzyme_dup, x, g, enzyme_const, times,
                                          enzyme_const, measured, enzyme_const, POINTS, enzyme_primal_return);
     expect_value(got, wanted, g);
-    __enzyme_autodiff_void((void *)fit, enzyme_runtime_activity, enzyme_active_return, enzyme_noret, enzyme_dup, x,
+    __enzyme_autodiff_void((void *)fit, enzyme_active_return, enzyme_noret, enzyme_dup, x,
                               g, enzyme_const, times, enzyme_const, measured, enzyme_const, POINTS);
 
     double loss = 0.0, seed = 2.0;

@@ -207,6 +207,9 @@ public:
         auto *first = cast<LoadInst>(model->clone());
         first->setOperand(LoadInst::getPointerOperandIndex(),
                           expander_.expandCodeFor(address, model->getPointerOperandType(), place));
+        // What is known of the leading load alone does not hold here: scopes, that the content is defined.
+        first->dropUnknownNonDebugMetadata(LLVMContext::MD_tbaa);
+        first->setAlignment(Align(1));
         first->setName("carried.first");
         first->insertBefore(place->getIterator());
         phi = PHINode::Create(model->getType(), 2, "carried", loop.getHeader()->begin());

@@ -218,15 +218,18 @@ impl FuncMemory {
 
     /// What the `len` bytes behind the address `p` are; of a repeating pattern if `len` is unknown.
     pub fn bytes_at(&self, p: ValueId, len: Option<u64>) -> Bytes {
-        let place = self.class_of[p].map(|c| (&self.classes[c], self.span_of[p]));
-        bytes::bytes_of(&place.into_iter().collect::<Vec<_>>(), len, bytes::Use::Accessed)
+        self.bytes(&[p], len, bytes::Use::Accessed)
     }
 
     /// What `len` bytes are that are moved between these addresses, or fill one: evidence about either counts.
     pub fn bytes_at_all(&self, addresses: &[ValueId], len: Option<u64>) -> Bytes {
+        self.bytes(addresses, len, bytes::Use::Moved)
+    }
+
+    fn bytes(&self, addresses: &[ValueId], len: Option<u64>, asked: bytes::Use) -> Bytes {
         let place = |p: &ValueId| self.class_of[*p].map(|c| (&self.classes[c], self.span_of[*p]));
         let places: Vec<(&Class, Span)> = addresses.iter().filter_map(place).collect();
-        bytes::bytes_of(&places, len, bytes::Use::Moved)
+        bytes::bytes_of(&places, len, asked)
     }
 
     /// The floats of which `len` bytes behind `p` are a part or the whole, by offset from `p`; `None` if that can't be
