@@ -43,6 +43,8 @@ code! {
         "enzyme_out is for floats; memory is enzyme_dup or enzyme_const";
     E0110, "the module is malformed",
         "this is a defect of what produced the module: run it through opt -passes=verify";
+    E0111, "a registered rule does not fit its function",
+        "see docs/rules-of-your-own.md for the parameters and results that rules have";
     E0201, "a function without a body or rule is called with active data",
         "compile its definition into the same module, or mark it inactive if no derivative flows through it";
     E0202, "a function pointer is called with active data",

@@ -6,6 +6,7 @@ pub mod codes;
 pub mod marker;
 pub mod pipeline;
 pub mod report;
+mod rules;
 pub mod wrapper;
 
 pub use codes::Code;

@@ -13,14 +13,24 @@ use crate::codes;
 use crate::report::Report;
 
 /// Parts of names of marker functions that this version replaces, with their modes.
-pub const MARKERS: &[(&str, Mode)] = &[("__enzyme_autodiff", Mode::Combined), ("__enzyme_fwddiff", Mode::Forward)];
+pub const MARKERS: &[(&str, Mode)] = &[
+    ("__enzyme_autodiff", Mode::Combined),
+    ("__enzyme_fwddiff", Mode::Forward),
+    ("__enzyme_augmentfwd", Mode::Augmented),
+    ("__enzyme_reverse", Mode::Gradient),
+];
+
+/// Part of the names of marker functions that ask for the number of bytes which [`TAPE_BYTES`] is.
+pub const AUGMENT_SIZE: &str = "__enzyme_augmentsize";
+
+/// Bytes of the record that the two calls of a split derivative share: the tape, the list of deferred frees, and a number
+/// that tells which derivative wrote it.
+pub const TAPE_BYTES: u64 = 24;
 
 /// Parts of names that mark other requests: refused.
 pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_fwdsplit",
-    "__enzyme_augmentfwd",
-    "__enzyme_augmentsize",
-    "__enzyme_reverse",
+    AUGMENT_SIZE,
     "__enzyme_virtualreverse",
     "__enzyme_batch",
     "__enzyme_error_estimate",
@@ -37,7 +47,6 @@ pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_set_",
     "__enzyme_shadow",
     "__enzyme_call_inactive",
-    "__enzyme_ignore_derivatives",
     "__enzyme_iter",
 ];
 
@@ -63,6 +72,10 @@ pub struct Marker {
     pub params: Vec<ParamArgs>,
     /// What is said of the whole call.
     pub settings: Settings,
+    /// Argument with the adjoint of the result, for the second call of a split derivative; one if there is none.
+    pub seed: Option<usize>,
+    /// Argument that points to the record that both calls of a split derivative share.
+    pub tape: Option<usize>,
 }
 
 /// What annotations say of a whole call.
@@ -74,6 +87,8 @@ pub struct Settings {
     pub constant_result: bool,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
+    /// Argument that points to memory for the record of a split derivative.
+    pub tape: Option<usize>,
 }
 
 /// The mode that a marker's name asks for.
@@ -133,6 +148,27 @@ impl Settings {
                 return Err(Report::new(codes::E0109, why.to_owned()));
             }
             Some("enzyme_strong_zero") => self.strong_zero = true,
+            Some(note @ ("enzyme_tape" | "enzyme_allocated")) => {
+                let split = matches!(mode, Mode::Augmented | Mode::Gradient);
+                let Some(arg) = call.args.get(at + 1).filter(|_| split) else {
+                    let why = format!("'{note}' is for the two calls of a split derivative, with an argument behind it");
+                    return Err(Report::new(codes::E0109, why));
+                };
+                match arg.value {
+                    MarkerValue::ConstInt(n) if note == "enzyme_allocated" && n < TAPE_BYTES => {
+                        let why = format!("'{note}' grants {n} bytes, and {TAPE_BYTES} are needed");
+                        return Err(Report::new(codes::E0105, why));
+                    }
+                    _ if note == "enzyme_tape" => self.tape = Some(at + 1),
+                    _ => {}
+                }
+                return Ok(2);
+            }
+            Some("enzyme_nofree") if mode == Mode::Augmented => {}
+            Some("enzyme_nofree") => {
+                let why = "'enzyme_nofree': a tape is used once, since the reverse sweep consumes what it holds";
+                return Err(Report::new(codes::E0109, why.to_owned()));
+            }
             // A promise that changes nothing here: what is overwritten is found out.
             Some("enzyme_not_overwritten") => {}
             _ => return Ok(0),
@@ -170,7 +206,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     }
     let mut at = usize::from(call.sret().is_some()) + 1;
     let mut params = Vec::new();
-    let mut settings = Settings::default();
+    let mut settings = Settings { primal: mode == Mode::Augmented, ..Settings::default() };
     for (n, ty) in param_types.iter().enumerate() {
         let mut given = None;
         at = settings.skip(call, at, mode)?;
@@ -190,6 +226,27 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
         params.push(ParamArgs { activity, primal, shadow });
     }
     at = settings.skip(call, at, mode)?;
+    let (mut seed, mut tape) = (None, None);
+    if mode == Mode::Gradient {
+        let floats = |at: usize| call.args.get(at).is_some_and(|a| module.ctx.types.contains_float(a.ty));
+        if module.ctx.types.contains_float(ret) && floats(at) {
+            seed = Some(at);
+            at = settings.skip(call, at + 1, mode)?;
+        }
+        if settings.tape.is_none() && at < call.args.len() {
+            tape = Some(at);
+            at = settings.skip(call, at + 1, mode)?;
+        }
+    }
+    let tape = settings.tape.or(tape);
+    if let Some(bad) = tape.and_then(|n| call.args.get(n)).filter(|a| !matches!(module.ctx.types[a.ty], Type::Ptr(_))) {
+        let what = if annotation(&bad.value).is_some() { "an annotation" } else { "no pointer" };
+        return Err(Report::new(codes::E0105, format!("the tape of '{}' is {what}", call.callee)));
+    }
+    if mode == Mode::Gradient && tape.is_none() {
+        let why = format!("'{}' has no tape: the result of the call of __enzyme_augmentfwd comes last", call.callee);
+        return Err(Report::new(codes::E0101, why));
+    }
     if let Some(extra) = call.args.get(at) {
         let report = match annotation(&extra.value) {
             Some(note) => Report::new(codes::E0102, format!("'{note}' describes no parameter of '{name}'")),
@@ -201,12 +258,12 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
         return Err(report);
     }
     let types = &module.ctx.types;
-    if settings.primal && mode != Mode::Forward && types.contains_pointer(ret) {
+    if settings.primal && matches!(mode, Mode::Combined | Mode::Gradient) && types.contains_pointer(ret) {
         let why =
             format!("'enzyme_primal_return' of '{name}', which returns a pointer: its memory may be gone by then");
         return Err(Report::new(codes::E0109, why));
     }
-    Ok(Marker { mode, func, params, settings })
+    Ok(Marker { mode, func, params, settings, seed, tape })
 }
 
 fn default_activity(module: &Module, ty: TypeId, mode: Mode) -> ParamActivity {

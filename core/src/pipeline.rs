@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Timing, Units};
-use enzyme_diff::{Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse};
+use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
 use crate::codes;
-use crate::marker::{self, MARKERS, OTHER_MARKERS};
+use crate::marker::{self, AUGMENT_SIZE, MARKERS, Marker, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
+use crate::rules;
 use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
@@ -35,10 +36,13 @@ enum Outcome {
 
 /// Differentiates everything that is asked for in the module of `session`. Whether the module was changed.
 pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {
+    session.mark_statements();
     let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
     let calls = session.find_marker_calls(&parts);
     if calls.is_empty() {
-        return session.drop_checkpoint_marks();
+        session.lower_statements(phase.may_defer());
+        session.drop_checkpoint_marks();
+        return true;
     }
     if let Err(problem) = session.verify() {
         let text = problem.message.lines().take(4).collect::<Vec<_>>().join("\n  ");
@@ -46,6 +50,14 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
         return false;
     }
     session.external_writes = Some(external_writes);
+    let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
+    match rules::collect(session) {
+        Ok(keep) => prepare.keep = keep,
+        Err(reports) => {
+            reports.into_iter().for_each(|r| r.show(session));
+            return false;
+        }
+    }
     let log = Log {
         wants_types: options.print_type,
         wants_activity: options.print_activity,
@@ -53,36 +65,63 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
         text: String::new(),
     };
     let mut engine = Engine::new(log);
-    let mut exported: Vec<FuncId> = Vec::new();
     let mut changed = false;
-    let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
-    for (n, call) in calls.iter().enumerate() {
-        let outcome = set_checkpoints(session, options, &mut engine, &mut prepare, call)
-            .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
-        match outcome {
-            Ok((Outcome::Replaced, functions)) => {
-                exported.extend(functions);
-                changed = true;
+    let needs = session.marker_needs(&calls);
+    // What is differentiated again is optimised before, as other code is.
+    let mut failed: BTreeSet<usize> = BTreeSet::new();
+    for round in rounds(calls.len(), &needs) {
+        let mut exported: Vec<FuncId> = Vec::new();
+        for n in round {
+            let call = &calls[n];
+            if needs.iter().any(|(outer, inner)| *outer == n && failed.contains(inner)) {
+                failed.insert(n);
+                continue;
             }
-            Ok((Outcome::Deferred, _)) => {}
-            Err(reports) => {
-                for r in reports {
-                    r.at(Some(call.caller), call.loc).show(session);
+            let outcome = set_checkpoints(session, options, &mut engine, &mut prepare, call)
+                .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
+            match outcome {
+                Ok((Outcome::Replaced, functions)) => exported.extend(functions),
+                Ok((Outcome::Deferred, _)) => {}
+                Err(reports) => {
+                    failed.insert(n);
+                    for r in reports {
+                        r.at(Some(call.caller), call.loc).show(session);
+                    }
                 }
             }
         }
+        // As compilers' other dumps, these go to standard error.
+        eprint!("{}", std::mem::take(&mut engine.log.text));
+        if !exported.is_empty() {
+            changed = true;
+            session.forget_bodies();
+            engine.forget();
+            engine.timing.of("optimise", || session.optimise(&exported, level));
+        }
     }
-    // As compilers' other dumps, these go to standard error.
-    eprint!("{}", engine.log.text);
-    if changed {
-        engine.timing.of("optimise", || session.optimise(&exported, level));
-    }
+    session.lower_statements(phase.may_defer());
     session.drop_checkpoint_marks();
     session.finish(&parts);
     if options.print_perf {
         eprint!("enzyme: time in the derivatives of this module\n{}", engine.timing);
     }
-    true
+    changed || !failed.is_empty() || phase.may_defer()
+}
+
+/// The numbers below `count` in rounds: what one needs comes in an earlier round, unless both need each other.
+fn rounds(count: usize, needs: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    let mut out: Vec<Vec<usize>> = Vec::new();
+    let mut left: BTreeSet<usize> = (0..count).collect();
+    while !left.is_empty() {
+        let waits = |n: &usize| needs.iter().any(|(outer, inner)| outer == n && left.contains(inner));
+        let mut round: Vec<usize> = left.iter().copied().filter(|n| !waits(n)).collect();
+        if round.is_empty() {
+            round.extend(left.iter().copied());
+        }
+        left.retain(|n| !round.contains(n));
+        out.push(round);
+    }
+    out
 }
 
 /// What the tables say of an external function's writes.
@@ -112,6 +151,10 @@ fn import(
             continue;
         }
         done.push(g);
+        if session.ir.stated.rules.contains_key(&g) {
+            rules::define_model(&mut session.ir, g);
+            continue;
+        }
         timing
             .of("prepare and import", || session.define_body(g, prepare))
             .map_err(|problems| problems.iter().map(|p| from_problem(p, codes::E0203)).collect::<Vec<_>>())?;
@@ -124,7 +167,8 @@ fn import(
         }
         for h in called {
             let inactive = session.ir.funcs[h].attrs.inactive;
-            let is_math = enzyme_rules::lookup_call(&session.ir.funcs[h].name).is_some();
+            let name = enzyme_analysis::callee::name_of(&session.ir, h);
+            let is_math = enzyme_rules::lookup_call(name).is_some() || session.ir.stated.like.contains_key(&h);
             if !inactive && !is_math && session.ir.funcs[h].is_declaration() && session.has_body(h) {
                 work.push(h);
             }
@@ -186,6 +230,7 @@ fn curable(session: &Session, root: FuncId, refused: &Refused) -> Option<String>
         | RefusalKind::Control(_)
         | RefusalKind::Shape(_)
         | RefusalKind::Operation(_)
+        | RefusalKind::Rule(_)
         | RefusalKind::Internal(_) => false,
     };
     (helps && refused.func != root).then(|| session.ir.funcs[refused.func].name.clone())
@@ -318,10 +363,19 @@ fn differentiate(
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Failure> {
     let already = engine.written.len();
+    if call.callee.contains(AUGMENT_SIZE) {
+        let wrapper = wrapper::size(&mut session.ir, call, number);
+        return replace(session, engine, call, Vec::new(), wrapper);
+    }
     let mode = marker::mode_of(&call.callee)?;
     let func = marker::function_of(call)?;
     let marker = marker::parse(&session.ir, call, mode, func)?;
-    if session.ir.funcs[func].is_declaration() && !session.has_body(func) {
+    let layout = wrapper::layout_of(&session.ir, call, &marker);
+    if let Some((_, _, made)) = engine.kept.iter().find(|(m, n, _)| *m == mode && *n == layout).cloned() {
+        return put(session, engine, call, &marker, &made, Vec::new(), number);
+    }
+    let ruled = session.ir.stated.rules.contains_key(&func);
+    if session.ir.funcs[func].is_declaration() && !session.has_body(func) && !ruled {
         if phase.may_defer() {
             return Ok((Outcome::Deferred, Vec::new()));
         }
@@ -346,6 +400,12 @@ fn differentiate(
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let result = ResultUse { value: marker.settings.primal, constant: marker.settings.constant_result };
     let request = Request { func, mode, params, result };
+    // Both halves of a split derivative are made at once, so that they agree on the tape.
+    let (request, other) = match mode {
+        Mode::Augmented => (request.clone(), Some(Request { mode: Mode::Gradient, ..request })),
+        Mode::Gradient => (request.clone(), Some(Request { mode: Mode::Augmented, ..request })),
+        Mode::Forward | Mode::Combined => (request, None),
+    };
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
     let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
     let strong_zero = options.strong_zero || marker.settings.strong_zero;
@@ -356,11 +416,21 @@ fn differentiate(
         engine.forget();
     }
     let made = engine.differentiate(&mut session.ir, &facts, &request, synthesis);
+    let made = made.and_then(|first| match &other {
+        Some(r) => Ok((first, Some(engine.differentiate(&mut session.ir, &facts, r, synthesis)?))),
+        None => Ok((first, None)),
+    });
     if alone {
         engine.forget();
     }
     let derivative = match made {
-        Ok(d) => d,
+        Ok((first, second)) => {
+            if let (Some(r), Some(second)) = (other, second) {
+                engine.kept.push((r.mode, layout, second));
+                engine.kept.push((mode, layout, first.clone()));
+            }
+            first
+        }
         Err(refused) => {
             let units = Units::analyze(&session.ir, &facts, &[func]);
             let reports = refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect();
@@ -372,8 +442,32 @@ fn differentiate(
             eprintln!("{}", enzyme_ir::text::print_func(&session.ir, &session.ir.funcs[*f]));
         }
     }
-    let wrapper = wrapper::build(&mut session.ir, call, &marker, &derivative, &engine.globals, number)?;
-    let mut functions: Vec<FuncId> = engine.written[already..].to_vec();
+    let functions = engine.written[already..].to_vec();
+    put(session, engine, call, &marker, &derivative, functions, number)
+}
+
+/// Puts a derivative, of which `functions` are new, in the place of a marker call.
+fn put(
+    session: &mut Session,
+    engine: &mut Engine,
+    call: &MarkerCall,
+    marker: &Marker,
+    derivative: &Derivative,
+    functions: Vec<FuncId>,
+    number: usize,
+) -> Result<(Outcome, Vec<FuncId>), Failure> {
+    let wrapper = wrapper::build(&mut session.ir, call, marker, derivative, &engine.globals, number)?;
+    replace(session, engine, call, functions, wrapper)
+}
+
+/// Exports `functions` and `wrapper`, and lets the marker call call that.
+fn replace(
+    session: &mut Session,
+    engine: &mut Engine,
+    call: &MarkerCall,
+    mut functions: Vec<FuncId>,
+    wrapper: FuncId,
+) -> Result<(Outcome, Vec<FuncId>), Failure> {
     let helpers = session.ir.funcs.iter().filter(|(_, f)| f.name.starts_with("enzyme.rt.") && !f.is_declaration());
     functions.extend(helpers.map(|h| h.0).filter(|h| !session.has_llvm(*h)));
     functions.push(wrapper);

@@ -121,6 +121,7 @@ pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report
                 .note(here)
         }
         RefusalKind::NoShadow(what) => Report::new(codes::E0304, format!("no shadow for {what}")).note(here),
+        RefusalKind::Rule(what) => Report::new(codes::E0111, what.clone()),
         RefusalKind::Internal(what) => Report::new(codes::E0901, format!("internal error: {what}")).note(here),
     };
     report.at(Some(refused.func), loc)

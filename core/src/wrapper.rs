@@ -7,7 +7,7 @@
 
 use enzyme_diff::emit::Emit;
 use enzyme_diff::{Derivative, Mode, ParamActivity, ShadowGlobals};
-use enzyme_ir::{CastOp, Const, Func, FuncId, Linkage, MemClass, Module, Type, TypeId, ValueId};
+use enzyme_ir::{CastOp, Const, Func, FuncId, IntPred, Linkage, MemClass, Module, Type, TypeId, ValueId};
 use enzyme_llvm::MarkerCall;
 
 use crate::codes;
@@ -34,7 +34,9 @@ pub fn build(
     let mut e = Emit::new(module, func);
     let start = e.new_block("start");
     e.block = start;
-    clear_globals(&mut e, globals);
+    if marker.mode != Mode::Gradient {
+        clear_globals(&mut e, globals);
+    }
     let signature = &derivative.signature;
     let (ret, param_types, _) = e.module.signature(marker.func);
     let mut args: Vec<Option<ValueId>> = vec![None; signature.params.len()];
@@ -53,7 +55,14 @@ pub fn build(
             });
         }
     }
-    if let Some(at) = signature.seed {
+    if let (Some(at), Some(given)) = (signature.seed, marker.seed) {
+        let given = e.func.params[given];
+        let seed = convert(&mut e, given, ret);
+        if e.ty(seed) != ret {
+            return Err(Report::new(codes::E0105, "the adjoint of the result has another type than the result"));
+        }
+        args[at] = Some(seed);
+    } else if let Some(at) = signature.seed {
         let one = match e.module.ctx.types[ret] {
             Type::Float(_) => e.b().float(ret, 1.0),
             _ => {
@@ -65,15 +74,148 @@ pub fn build(
         };
         args[at] = Some(one);
     }
+    let record = record_before(&mut e, call, marker, derivative, &mut args);
     let args: Vec<ValueId> = args.into_iter().flatten().collect();
     let out = e.call_func(derivative.func, &args);
     let value = match marker.mode {
         Mode::Forward => tangent(&mut e, call, marker, derivative, out)?,
-        Mode::Combined | Mode::Augmented | Mode::Gradient => adjoints(&mut e, call, marker, derivative, out)?,
+        Mode::Augmented => augmented(&mut e, call, marker, derivative, out, record)?,
+        Mode::Gradient => {
+            release_record(&mut e, marker, record);
+            adjoints(&mut e, call, marker, derivative, out)?
+        }
+        Mode::Combined => adjoints(&mut e, call, marker, derivative, out)?,
     };
     e.b().ret(value);
     let func = e.finish(start);
     Ok(module.funcs.push(func))
+}
+
+/// A field of the record that the two calls of a split derivative share.
+fn record_field(e: &mut Emit<'_>, record: ValueId, n: u64) -> ValueId {
+    let offset = e.b().i64(8 * n);
+    e.b().byte_offset(record, offset)
+}
+
+/// A number that tells derivatives apart whose tapes are not alike: FNV-1a of what decides them.
+pub fn layout_of(module: &Module, call: &MarkerCall, marker: &Marker) -> u64 {
+    let activities: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
+    let (name, s) = (&module.funcs[marker.func].name, &marker.settings);
+    let limit = crate::marker::max_tape(call).ok().flatten();
+    let text = format!("{name} {activities:?} {} {} {limit:?}", s.constant_result, s.strong_zero);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The record of a split derivative: made by the first call, read by the second, which passes on what it holds.
+fn record_before(
+    e: &mut Emit<'_>,
+    call: &MarkerCall,
+    marker: &Marker,
+    derivative: &Derivative,
+    args: &mut [Option<ValueId>],
+) -> Option<ValueId> {
+    let given = marker.tape.map(|n| e.func.params[n]);
+    let layout = layout_of(e.module, call, marker);
+    let layout = e.b().i64(layout);
+    let ptr = e.module.ctx.types.ptr();
+    match marker.mode {
+        Mode::Augmented => {
+            let record = match given {
+                Some(memory) => memory,
+                None => {
+                    let alloc = enzyme_diff::runtime::alloc(e.module);
+                    let bytes = e.b().i64(crate::marker::TAPE_BYTES);
+                    e.call_func(alloc, &[bytes])
+                }
+            };
+            let null = e.b().zero(ptr);
+            let (list, number) = (record_field(e, record, 1), record_field(e, record, 2));
+            e.b().store(null, list, 0, MemClass::Tape);
+            e.b().store(layout, number, 0, MemClass::Tape);
+            if let Some(at) = derivative.signature.deferred {
+                args[at] = Some(list);
+            }
+            Some(record)
+        }
+        Mode::Gradient => {
+            let record = given?;
+            let i64 = e.module.ctx.types.int(64);
+            let number = record_field(e, record, 2);
+            let number = e.b().load(i64, number, 0, MemClass::Tape);
+            let other = e.b().icmp(IntPred::Ne, number, layout);
+            let (bad, good) = (e.new_block("other"), e.new_block("same"));
+            e.b().cond_br(other, bad, good);
+            e.block = bad;
+            let why = "the tape was not written by __enzyme_augmentfwd of this function with these annotations";
+            enzyme_diff::runtime::stop(e, &call.callee, why);
+            e.block = good;
+            if let Some(at) = derivative.signature.tape {
+                args[at] = Some(e.b().load(ptr, record, 0, MemClass::Tape));
+            }
+            Some(record)
+        }
+        Mode::Forward | Mode::Combined => None,
+    }
+}
+
+/// Frees what was put off, and the record if it is ours.
+fn release_record(e: &mut Emit<'_>, marker: &Marker, record: Option<ValueId>) {
+    let Some(record) = record else { return };
+    let (ptr, void) = (e.module.ctx.types.ptr(), e.module.ctx.types.void());
+    let list = record_field(e, record, 1);
+    let list = e.b().load(ptr, list, 0, MemClass::Tape);
+    let release = enzyme_diff::runtime::release(e.module);
+    e.call_func(release, &[list]);
+    if marker.settings.tape.is_none() {
+        e.call("free", void, &[record]);
+    }
+}
+
+fn augmented(
+    e: &mut Emit<'_>,
+    call: &MarkerCall,
+    marker: &Marker,
+    derivative: &Derivative,
+    out: ValueId,
+    record: Option<ValueId>,
+) -> Result<Option<ValueId>, Report> {
+    let Some(record) = record else { return Ok(None) };
+    if let Some(field) = derivative.signature.tape_field {
+        let tape = e.b().extract_value(out, &[field]);
+        e.b().store(tape, record, 0, MemClass::Tape);
+    }
+    let mut values = Vec::new();
+    if marker.tape.is_none() {
+        if matches!(e.module.ctx.types[call.ret], Type::Void) && call.sret().is_none() {
+            return Err(misfit(call, "it returns the tape, unless enzyme_tape says where that goes"));
+        }
+        values.push(record);
+        if e.ty(record) == call.ret {
+            return Ok(Some(record));
+        }
+    }
+    values.extend(primal_result(e, marker, derivative, out));
+    values.extend(derivative.signature.shadow_field.map(|n| e.b().extract_value(out, &[n])));
+    give_back(e, call, values, "the first call of a split derivative returns the tape, the result, and its shadow")
+}
+
+/// The function that takes the place of a call which asks for the size of a tape.
+pub fn size(module: &mut Module, call: &MarkerCall, number: usize) -> FuncId {
+    let params: Vec<TypeId> = call.args.iter().map(|a| a.ty).collect();
+    let sig = module.ctx.types.func(call.ret, params.clone());
+    let mut func = Func::new(format!("enzyme.size.call{number}"), sig, &params);
+    func.linkage = Linkage::Internal;
+    let mut e = Emit::new(module, func);
+    let start = e.new_block("start");
+    e.block = start;
+    let value = match e.module.ctx.types[call.ret] {
+        Type::Int(_) => Some(e.b().int(call.ret, crate::marker::TAPE_BYTES)),
+        Type::Void => None,
+        _ => Some(e.b().zero(call.ret)),
+    };
+    e.b().ret(value);
+    let func = e.finish(start);
+    module.funcs.push(func)
 }
 
 /// Shadows that we made of global variables start from zero at each call.
@@ -171,6 +313,17 @@ fn give_back(e: &mut Emit<'_>, call: &MarkerCall, values: Vec<ValueId>, what: &s
     if void {
         return Ok(None);
     }
+    if let Some(fields) = fields_of(e, call.ret)
+        && !values.is_empty()
+        && fields.iter().zip(&values).all(|(t, v)| *t == e.ty(*v))
+        && fields.len() >= values.len()
+    {
+        let mut whole = e.b().zero(call.ret);
+        for (n, v) in values.iter().enumerate() {
+            whole = e.b().insert_value(whole, *v, &[n as u32]);
+        }
+        return Ok(Some(whole));
+    }
     match values.as_slice() {
         [] => Ok(Some(e.b().zero(call.ret))),
         [one] => {
@@ -185,6 +338,13 @@ fn give_back(e: &mut Emit<'_>, call: &MarkerCall, values: Vec<ValueId>, what: &s
             through_memory(e, call, &values).ok_or_else(|| misfit(call, what)).map(Some)
         }
         _ => through_memory(e, call, &values).ok_or_else(|| misfit(call, what)).map(Some),
+    }
+}
+
+fn fields_of(e: &Emit<'_>, ty: TypeId) -> Option<Vec<TypeId>> {
+    match &e.module.ctx.types[ty] {
+        Type::Struct(s) => s.fields.clone(),
+        _ => None,
     }
 }
 

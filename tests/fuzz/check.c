@@ -8,7 +8,8 @@
 //   forward    each component of the gradient is the tangent along that coordinate, up to rounding
 //   difference the tangent along a direction is the limit of central differences (Ridders' extrapolation with its own
 //              estimate of the error: a kink or jump nearby makes the estimate large, and then nothing is said); what looks
-//              wrong must look wrong at three neighbouring points
+//              wrong must look wrong at three neighbouring points; differences of single-precision programs are taken of the
+//              same program in double precision, and count where both have the same value
 //   memory     what is allocated is freed, once, and nothing is written behind its end. malloc and its kin come through
 //              this file (ld --wrap): new and freed memory is filled with rubbish, which shows reads of either
 //
@@ -185,6 +186,14 @@ static double difference(double (*function)(double *, int), const double *x, con
     return best;
 }
 
+// Whether the double-precision reference of a single-precision program computes the same thing at x: where its rounding decides a
+// branch or is amplified, their derivatives are those of different functions.
+static int same_way(const struct fuzz_case *tested, const double *x, int n)
+{
+    double value = objective(tested->value, x, n, NULL), reference = objective(tested->reference, x, n, NULL);
+    return !tested->floats || fabs(value - reference) <= 1e-3 * (1.0 + fabs(value));
+}
+
 // 1: differs; 0: agrees; -1: the difference is too uncertain to tell.
 static int compare(const struct fuzz_case *tested, const double *x, const double *direction, int n, double scale,
                    double *got, double *want)
@@ -192,6 +201,8 @@ static int compare(const struct fuzz_case *tested, const double *x, const double
     double error;
     *got = directional(tested, x, direction, n);
     *want = difference(tested->reference, x, direction, n, &error);
+    if (!same_way(tested, x, n))
+        return -1;
     double most = fmax(scale, fmax(fabs(*got), fabs(*want)));
     if (fabs(*got - *want) <= (tested->floats ? 2e-3 : 1e-6) * most + 20.0 * error)
         return error <= 1e-4 * most ? 0 : -1;

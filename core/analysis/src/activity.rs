@@ -160,9 +160,11 @@ impl Activities {
         waiting.first((f, ctx));
         while let Some(key) = waiting.next() {
             let known = self.table.contains_key(&key);
-            let mut pass = Pass::new(program, key.0, &key.1, self);
-            let result = pass.run();
-            let asked = std::mem::take(&mut pass.asked);
+            let ruled = program.unit(key.0).filter(|_| program.module.stated.rules.contains_key(&key.0));
+            let (result, asked) = match ruled {
+                Some(unit) => (crate::ruled::analyze(program, key.0, unit, &key.1), BTreeSet::new()),
+                None => Pass::new(program, key.0, &key.1, self).run(),
+            };
             for callee in asked {
                 self.users.entry(callee.clone()).or_default().insert(key.clone());
                 if !self.table.contains_key(&callee) {
@@ -277,7 +279,8 @@ impl<'a> Pass<'a> {
         self.reasons.extend(given.map(|(id, _)| (*id, Reason::Given)));
     }
 
-    fn run(&mut self) -> Activity {
+    /// The result, and the callees that were asked.
+    fn run(&mut self) -> (Activity, BTreeSet<(FuncId, Context)>) {
         let func = self.program.func(self.f);
         for (p, active) in func.params.iter().zip(&self.ctx.scalars) {
             if *active {
@@ -291,7 +294,7 @@ impl<'a> Pass<'a> {
             }
             self.close_upwards();
         }
-        self.finish()
+        (self.finish(), std::mem::take(&mut self.asked))
     }
 
     fn is_pinned_object(&self, o: &Object) -> bool {

@@ -1,6 +1,6 @@
 //! What a call calls, and what that does to memory: the one place where names of functions are looked up.
 
-use enzyme_ir::{Func, FuncId, InstId, Module, ValueId};
+use enzyme_ir::{ByteType, FloatKind, Func, FuncId, InstId, Module, ValueId};
 use enzyme_rules::known::{Alloc, AllocPlace, AllocSize, Effects, Known, Reach};
 use enzyme_rules::{CallRule, KnownFn, Operand, Place, Rule};
 
@@ -13,6 +13,24 @@ static DECLARED_INACTIVE: KnownFn = KnownFn {
     returns: None,
     floats: true,
 };
+
+/// Facts of a statement of the type of bytes.
+static TYPE_STATEMENT: KnownFn = KnownFn {
+    title: "type statement",
+    names: &[],
+    what: Known::Inactive,
+    effects: Effects { reads: Reach::Nothing, writes: Reach::Nothing, hidden: false, noreturn: false },
+    returns: None,
+    floats: true,
+};
+
+/// Parts of names of functions that state the type of the bytes behind a pointer.
+const TYPE_STATEMENTS: &[(&str, ByteType)] = &[
+    ("__enzyme_float", ByteType::Float(FloatKind::Float)),
+    ("__enzyme_double", ByteType::Float(FloatKind::Double)),
+    ("__enzyme_integer", ByteType::Integer),
+    ("__enzyme_pointer", ByteType::Pointer),
+];
 
 /// What a call calls.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -52,6 +70,8 @@ pub struct KnownCall {
     pub starts_lifetime: bool,
     /// It is LLVM's marker of the end of a stack slot's life.
     pub ends_lifetime: bool,
+    /// It states the type of the bytes that its first argument points to, as many as its second argument says.
+    pub states: Option<ByteType>,
 }
 
 impl PartialEq for KnownCall {
@@ -155,7 +175,8 @@ pub fn resolve(module: &Module, func: &Func, i: InstId) -> Callee {
     if !callee.is_declaration() {
         return Callee::Defined(target);
     }
-    if let Some(rule) = enzyme_rules::lookup_call(&callee.name) {
+    let name = name_of(module, target);
+    if let Some(rule) = enzyme_rules::lookup_call(name) {
         let params: Vec<_> = func.call_args(i).iter().map(|a| func.ty(*a)).collect();
         if fits(module, &rule, func.insts[i].ty, &params) {
             return Callee::Math(MathCall { rule: rule.rule });
@@ -164,17 +185,24 @@ pub fn resolve(module: &Module, func: &Func, i: InstId) -> Callee {
     let (ret, params, _) = module.signature(target);
     // A call through another prototype may pass fewer arguments than the row speaks of.
     let complete = func.call_args(i).len() >= params.len();
-    match enzyme_rules::known(&callee.name).filter(|k| complete && k.fits(&module.ctx.types, ret, &params)) {
+    match enzyme_rules::known(name).filter(|k| complete && k.fits(&module.ctx.types, ret, &params)) {
         Some(facts) => Callee::Known(KnownCall {
             facts,
             starts_lifetime: callee.name.starts_with("llvm.lifetime.start"),
             ends_lifetime: callee.name.starts_with("llvm.lifetime.end"),
+            states: None,
         }),
-        None if callee.attrs.inactive => {
-            Callee::Known(KnownCall { facts: &DECLARED_INACTIVE, starts_lifetime: false, ends_lifetime: false })
-        }
-        None => Callee::Unknown(Some(target)),
+        None if callee.attrs.inactive => Callee::Known(KnownCall::plain(&DECLARED_INACTIVE, None)),
+        None => match TYPE_STATEMENTS.iter().find(|(part, _)| callee.name.contains(part)) {
+            Some((_, ty)) => Callee::Known(KnownCall::plain(&TYPE_STATEMENT, Some(*ty))),
+            None => Callee::Unknown(Some(target)),
+        },
     }
+}
+
+/// The name under which the tables know `f`: its own, or that of the function that it is to be taken for.
+pub fn name_of(module: &Module, f: FuncId) -> &str {
+    module.stated.like.get(&f).map_or(module.funcs[f].name.as_str(), String::as_str)
 }
 
 fn fits(module: &Module, rule: &CallRule, ret: enzyme_ir::TypeId, params: &[enzyme_ir::TypeId]) -> bool {
@@ -212,6 +240,10 @@ impl MathCall {
 }
 
 impl KnownCall {
+    fn plain(facts: &'static KnownFn, states: Option<ByteType>) -> KnownCall {
+        KnownCall { facts, starts_lifetime: false, ends_lifetime: false, states }
+    }
+
     /// How pointers are related.
     pub fn pointers(&self) -> PointerEffect {
         match self.facts.what {

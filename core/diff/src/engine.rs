@@ -72,6 +72,8 @@ pub struct Engine {
     made: BTreeMap<DerivativeKey, (FuncId, Signature)>,
     /// Functions written, in order.
     pub written: Vec<FuncId>,
+    /// Both halves of the split derivatives that were asked for, each with a number that tells these apart.
+    pub kept: Vec<(Mode, u64, Derivative)>,
     /// Shadows of global variables.
     pub globals: ShadowGlobals,
     /// What was decided, as text.
@@ -283,6 +285,14 @@ impl Engine {
             self.timing.of("plan: control flow", || Shape::new(module, &func, &unit.facts))?
         };
         let s = Subject { func: &func, unit, activity, shape: &shape, key };
+        if let Some(rule) = module.stated.rules.get(&key.func).cloned() {
+            let is_mixed = |c: &Option<enzyme_analysis::ClassId>| c.is_some_and(|c| activity.mixed.contains(&c));
+            let mixed: Vec<bool> = unit.memory.params.iter().map(is_mixed).collect();
+            let written = crate::custom::synthesise(module, id, &func, key, &sig, &rule, &mixed)?;
+            module.funcs[id] = written;
+            self.written.push(id);
+            return Ok(());
+        }
         let mut library = Library { units, activities, made, queue };
         let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split());
         let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &func, unit, activity, key));

@@ -8,6 +8,7 @@
 pub mod carried;
 pub mod checkpoint;
 pub mod copies;
+pub mod custom;
 pub mod cut;
 pub mod emit;
 pub mod engine;

@@ -18,6 +18,8 @@ pub enum RefusalKind {
     UnknownType(&'static str),
     /// A pointer to active memory has no shadow.
     NoShadow(String),
+    /// A derivative that the program gives does not fit its function.
+    Rule(String),
     /// Something is wrong in the engine itself.
     Internal(String),
 }

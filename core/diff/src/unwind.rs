@@ -63,13 +63,14 @@ fn thrower(module: &Module, func: &Func, inst: &Inst) -> Thrower {
 fn called(module: &Module, func: &Func, inst: &Inst) -> Thrower {
     let Some(callee) = inst.args.first().and_then(|v| module.as_func(func, *v)) else { return Thrower::Yes };
     let target = &module.funcs[callee];
-    if target.attrs.nounwind || target.name.starts_with("llvm.") || enzyme_rules::lookup_call(&target.name).is_some() {
+    let name = enzyme_analysis::callee::name_of(module, callee);
+    if target.attrs.nounwind || name.starts_with("llvm.") || enzyme_rules::lookup_call(name).is_some() {
         return Thrower::No;
     }
     if !target.is_declaration() {
         return Thrower::Defined(callee);
     }
-    match enzyme_rules::known(&target.name) {
+    match enzyme_rules::known(name) {
         Some(known) if !known.effects.noreturn => Thrower::No,
         Some(_) | None => Thrower::Yes,
     }

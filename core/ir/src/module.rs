@@ -1,5 +1,7 @@
 //! Modules: what a set of functions shares.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use cranelift_entity::{EntityRef, PrimaryMap};
 
 use crate::consts::{Const, Consts};
@@ -126,6 +128,28 @@ pub struct Global {
     pub space: u32,
 }
 
+/// Derivatives that a program gives of one of its functions, which take the place of ours.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CustomRule {
+    /// Computes the function and keeps what the reverse rule needs.
+    pub augmented: Option<FuncId>,
+    /// Adds to the adjoints.
+    pub reverse: Option<FuncId>,
+    /// Computes the function and its tangent.
+    pub forward: Option<FuncId>,
+}
+
+/// What a program states of its functions and globals.
+#[derive(Clone, Debug, Default)]
+pub struct Stated {
+    /// Derivatives of functions.
+    pub rules: BTreeMap<FuncId, CustomRule>,
+    /// The library functions that functions are to be taken for.
+    pub like: BTreeMap<FuncId, String>,
+    /// Globals through which no derivative flows.
+    pub inactive: BTreeSet<GlobalId>,
+}
+
 /// Functions, globals and what they share.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
@@ -141,6 +165,8 @@ pub struct Module {
     pub funcs: PrimaryMap<FuncId, Func>,
     /// Source locations.
     pub locs: PrimaryMap<LocId, Loc>,
+    /// What the program states of them.
+    pub stated: Stated,
 }
 
 impl Module {

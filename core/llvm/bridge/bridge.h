@@ -208,6 +208,7 @@ typedef struct EnzFuncInfo {
   uint32_t num_blocks;
   EnzScope scope;
   EnzValue personality;
+  EnzStr like; // the library function that it is to be taken for
 } EnzFuncInfo;
 void enz_func_info(EnzHost host, EnzValue function, EnzFuncInfo *out);
 EnzValue enz_func_param(EnzValue function, uint32_t index);
@@ -232,6 +233,7 @@ typedef struct EnzGlobalInfo {
   uint8_t constant;
   uint8_t thread_local_;
   uint8_t internal;
+  uint8_t inactive;
 } EnzGlobalInfo;
 void enz_global_info(EnzValue global, EnzGlobalInfo *out);
 
@@ -456,6 +458,38 @@ typedef struct EnzMarkerCall {
 size_t enz_marker_calls(EnzHost host, const EnzStr *substrings, size_t count, EnzMarkerCall *out, size_t capacity);
 void enz_marker_arg(EnzValue call, uint32_t index, EnzMarkerArg *out);
 EnzValue enz_marker_replace(EnzHost host, EnzValue call, EnzValue wrapper, EnzTextSink error, void *context);
+// Which markers' functions lead to which other markers.
+typedef struct EnzMarkerNeed {
+  uint32_t call; // index of a marker call
+  uint32_t inner; // of one that stands in what its function calls or names
+} EnzMarkerNeed;
+size_t enz_marker_needs(const EnzValue *calls, size_t count, EnzMarkerNeed *out, size_t capacity);
+
+// ---- registry.cpp ---------------------------------------------------------------------------------------------
+
+enum EnzRegistrationKind : uint32_t {
+  ENZ_REG_GRADIENT = 0,
+  ENZ_REG_DERIVATIVE = 1,
+  ENZ_REG_SPLIT = 2,
+  ENZ_REG_INACTIVE_FUNCTION = 3,
+  ENZ_REG_INACTIVE_GLOBAL = 4,
+  ENZ_REG_LIKE = 5,
+  ENZ_REG_ALLOCATION = 6,
+};
+typedef struct EnzRegistration {
+  uint32_t kind;
+  uint32_t count;        // entries of the global
+  EnzValue functions[4]; // those of its first entries that are functions
+  EnzStr name;           // of the global
+  EnzStr text;           // the name that a function is taken for
+} EnzRegistration;
+void enz_registry_mark(EnzHost host);
+size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity);
+
+// ---- statements.cpp -------------------------------------------------------------------------------------------
+
+void enz_statements_mark(EnzHost host);
+void enz_statements_lower(EnzHost host, uint8_t before_link);
 
 // ---- optimise.cpp ---------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 29] = [
+const SOURCES: [&str; 31] = [
     "plugin",
     "options",
     "host",
@@ -32,6 +32,8 @@ const SOURCES: [&str; 29] = [
     "declare",
     "build",
     "markers",
+    "registry",
+    "statements",
     "optimise",
     "loops",
     "diagnose",

@@ -211,7 +211,8 @@ size_t enz_struct_sizes(size_t *out, size_t capacity) {
                           sizeof(EnzConstInfo), sizeof(EnzFuncInfo),   sizeof(EnzParamInfo), sizeof(EnzGlobalInfo),
                           sizeof(EnzInstInfo),  sizeof(EnzLocInfo),    sizeof(EnzPrepare),   sizeof(EnzTripCount),
                           sizeof(EnzArgFact),   sizeof(EnzByteRun),    sizeof(EnzFactSink),  sizeof(EnzFuncSpec),
-                          sizeof(EnzMarkerArg), sizeof(EnzMarkerCall), sizeof(EnzSteadyLoad)};
+                          sizeof(EnzMarkerArg), sizeof(EnzMarkerCall), sizeof(EnzSteadyLoad),
+                          sizeof(EnzMarkerNeed), sizeof(EnzRegistration)};
   const size_t n = sizeof(sizes) / sizeof(sizes[0]);
   for (size_t i = 0; i < n && i < capacity; ++i)
     out[i] = sizes[i];

@@ -15,28 +15,6 @@ bool exactBody(const Function &function) { return !function.isDeclaration() && !
 
 } // namespace enz
 
-// `annotate("enzyme_inactive")` leaves an entry in llvm.global.annotations.
-static bool annotated(const Module &module, const Function &function, StringRef word) {
-  const GlobalVariable *table = module.getGlobalVariable("llvm.global.annotations");
-  if (!table || !table->hasInitializer())
-    return false;
-  const auto *entries = dyn_cast<ConstantArray>(table->getInitializer());
-  if (!entries)
-    return false;
-  for (const Use &use : entries->operands()) {
-    const auto *entry = dyn_cast<ConstantStruct>(use.get());
-    if (!entry || entry->getNumOperands() < 2 || entry->getOperand(0)->stripPointerCasts() != &function)
-      continue;
-    const auto *label = dyn_cast<GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
-    if (!label || !label->hasInitializer())
-      continue;
-    const auto *bytes = dyn_cast<ConstantDataArray>(label->getInitializer());
-    if (bytes && bytes->isCString() && bytes->getAsCString() == word)
-      return true;
-  }
-  return false;
-}
-
 void enz_func_info(EnzHost host, EnzValue raw, EnzFuncInfo *out) {
   *out = EnzFuncInfo{};
   auto *function = enz::as<Function>(raw);
@@ -57,8 +35,8 @@ void enz_func_info(EnzHost host, EnzValue raw, EnzFuncInfo *out) {
   flag(effects.onlyAccessesArgPointees(), ENZ_FUNC_ARG_MEM_ONLY);
   flag(function->doesNotReturn(), ENZ_FUNC_NORETURN);
   flag(function->doesNotThrow(), ENZ_FUNC_NOUNWIND);
-  flag(function->hasFnAttribute("enzyme_inactive") || annotated(*host->module, *function, "enzyme_inactive"),
-       ENZ_FUNC_INACTIVE);
+  flag(function->hasFnAttribute("enzyme_inactive"), ENZ_FUNC_INACTIVE);
+  out->like = enz::text(function->getFnAttribute("enzyme_math").getValueAsString());
   flag(function->isInterposable(), ENZ_FUNC_INTERPOSABLE);
   flag(function->isDeclaration(), ENZ_FUNC_DECLARATION);
   flag(function->hasLocalLinkage(), ENZ_FUNC_INTERNAL);
@@ -129,6 +107,7 @@ void enz_global_info(EnzValue raw, EnzGlobalInfo *out) {
   out->constant = global->isConstant();
   out->thread_local_ = global->isThreadLocal();
   out->internal = global->hasLocalLinkage();
+  out->inactive = global->hasAttribute("enzyme_inactive");
 }
 
 static uint8_t orderingNumber(AtomicOrdering ordering) {

@@ -204,3 +204,46 @@ EnzValue enz_marker_replace(EnzHost host, EnzValue raw, EnzValue raw_wrapper, En
   call->eraseFromParent();
   return enz::in(static_cast<Value *>(made));
 }
+
+namespace {
+
+// The functions that `root` calls or names, directly or not, and itself.
+SmallPtrSet<const Function *, 32> reachedFrom(const Function &root) {
+  SmallPtrSet<const Function *, 32> seen{&root};
+  SmallVector<const Function *, 32> work{&root};
+  while (!work.empty()) {
+    const Function *function = work.pop_back_val();
+    for (const BasicBlock &block : *function)
+      for (const Instruction &inst : block)
+        for (const Use &use : inst.operands())
+          if (auto *named = dyn_cast<Function>(use->stripPointerCastsAndAliases()); named && seen.insert(named).second)
+            work.push_back(named);
+  }
+  return seen;
+}
+
+} // namespace
+
+size_t enz_marker_needs(const EnzValue *calls, size_t count, EnzMarkerNeed *out, size_t capacity) {
+  DenseMap<const Function *, SmallPtrSet<const Function *, 32>> reached;
+  size_t n = 0;
+  for (size_t i = 0; i < count; ++i) {
+    auto *call = enz::as<CallBase>(calls[i]);
+    if (!call)
+      continue;
+    const unsigned first = call->hasStructRetAttr() ? 1 : 0;
+    auto *target = call->arg_size() > first ? dyn_cast<Function>(lookThrough(call->getArgOperand(first))) : nullptr;
+    if (!target)
+      continue;
+    auto [found, fresh] = reached.try_emplace(target);
+    if (fresh)
+      found->second = reachedFrom(*target);
+    for (size_t j = 0; j < count; ++j)
+      if (auto *inner = enz::as<CallBase>(calls[j]); inner && j != i && found->second.contains(inner->getFunction())) {
+        if (n < capacity)
+          out[n] = EnzMarkerNeed{static_cast<uint32_t>(i), static_cast<uint32_t>(j)};
+        ++n;
+      }
+  }
+  return n;
+}

@@ -2,7 +2,8 @@
 //
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
 // point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
-// more; and at the start of a full link, where code was simplified file by file before.
+// more; and at the start of a full link, where code was simplified file by file before. What must still be a call then is marked
+// at the start of each file's pipeline.
 
 #include "support.h"
 
@@ -42,6 +43,25 @@ private:
   ThinOrFullLTOPhase lto_;
 };
 
+// Marks what must still be a call when our pass runs.
+class MarkPass : public PassInfoMixin<MarkPass> {
+public:
+  explicit MarkPass(PassBuilder &passes) : passes_(&passes) {}
+
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &modules) {
+    auto &functions = modules.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+    EnzOpaqueHost host{&module, &modules, &functions, passes_, ThinOrFullLTOPhase::None};
+    enz_registry_mark(&host);
+    enz_statements_mark(&host);
+    return PreservedAnalyses::none();
+  }
+
+  static bool isRequired() { return true; }
+
+private:
+  PassBuilder *passes_;
+};
+
 EnzPhase phaseOf(ThinOrFullLTOPhase lto) {
   switch (lto) {
   case ThinOrFullLTOPhase::None:
@@ -65,6 +85,8 @@ void registerCallbacks(PassBuilder &passes) {
         manager.addPass(EnzymePass(passes, ENZ_PHASE_EXPLICIT, OptimizationLevel::O2, ThinOrFullLTOPhase::None));
         return true;
       });
+  passes.registerPipelineStartEPCallback(
+      [&passes](ModulePassManager &manager, OptimizationLevel) { manager.addPass(MarkPass(passes)); });
   passes.registerOptimizerEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level, ThinOrFullLTOPhase lto) {
         manager.addPass(EnzymePass(passes, phaseOf(lto), level, lto));

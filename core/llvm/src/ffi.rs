@@ -141,6 +141,7 @@ pub struct FuncInfo {
     pub num_blocks: u32,
     pub scope: Option<ScopeRef>,
     pub personality: Option<ValueRef>,
+    pub like: Str,
 }
 
 #[repr(C)]
@@ -162,6 +163,7 @@ pub struct GlobalInfo {
     pub constant: u8,
     pub thread_local: u8,
     pub internal: u8,
+    pub inactive: u8,
 }
 
 #[repr(C)]
@@ -308,6 +310,23 @@ pub struct MarkerCallInfo {
     pub num_args: u32,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MarkerNeed {
+    pub call: u32,
+    pub inner: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RegistrationInfo {
+    pub kind: u32,
+    pub count: u32,
+    pub functions: [Option<ValueRef>; 4],
+    pub name: Str,
+    pub text: Str,
+}
+
 unsafe extern "C" {
     pub fn enz_plugin_info(out: *mut PluginInfo, run: RunFunction);
 
@@ -417,6 +436,12 @@ unsafe extern "C" {
         error: TextSink,
         context: *mut c_void,
     ) -> Option<ValueRef>;
+    pub fn enz_marker_needs(calls: *const ValueRef, count: usize, out: *mut MarkerNeed, capacity: usize) -> usize;
+
+    pub fn enz_registry_mark(host: HostRef);
+    pub fn enz_registrations(host: HostRef, out: *mut RegistrationInfo, capacity: usize) -> usize;
+    pub fn enz_statements_mark(host: HostRef);
+    pub fn enz_statements_lower(host: HostRef, before_link: u8);
 
     pub fn enz_optimise(host: HostRef, functions: *const ValueRef, count: usize, level: u32, size_level: u32);
     pub fn enz_inline_wrappers(
@@ -457,8 +482,10 @@ mod tests {
             size_of::<MarkerArgInfo>(),
             size_of::<MarkerCallInfo>(),
             size_of::<SteadyLoad>(),
+            size_of::<MarkerNeed>(),
+            size_of::<RegistrationInfo>(),
         ];
-        let mut theirs = [0usize; 19];
+        let mut theirs = [0usize; 21];
         // SAFETY: the array has room for the number given.
         let n = unsafe { enz_struct_sizes(theirs.as_mut_ptr(), theirs.len()) };
         assert_eq!(n, theirs.len());

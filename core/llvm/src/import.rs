@@ -159,6 +159,9 @@ pub(crate) fn declare_function(session: &mut Session, value: ValueRef) -> FuncId
     };
     session.imported.funcs.insert(value, f);
     session.imported.func_values.insert(f, value);
+    if info.like.len > 0 {
+        session.ir.stated.like.insert(f, info.like.to_text());
+    }
     f
 }
 
@@ -256,6 +259,9 @@ pub(crate) fn declare_global(session: &mut Session, value: ValueRef) -> GlobalId
         space: info.space,
     });
     session.imported.set_global_value(g, value);
+    if info.inactive != 0 {
+        session.ir.stated.inactive.insert(g);
+    }
     if let Some(init) = info.init {
         session.imported.pending.push((g, init));
     }

@@ -87,6 +87,22 @@ impl Session {
         raw.iter().filter_map(|info| self.describe(info)).collect()
     }
 
+    /// Pairs of `calls`: what the function of the first calls or names contains the second.
+    pub fn marker_needs(&self, calls: &[MarkerCall]) -> Vec<(usize, usize)> {
+        let values: Vec<(usize, ValueRef)> = calls
+            .iter()
+            .enumerate()
+            .filter_map(|(n, c)| Some((n, self.found.get(c.handle).and_then(|f| f.call)?)))
+            .collect();
+        let raw: Vec<ValueRef> = values.iter().map(|v| v.1).collect();
+        // SAFETY: all calls are in the module, and `out` has room for `capacity` entries.
+        let needs = import::list(|out, capacity| unsafe {
+            ffi::enz_marker_needs(raw.as_ptr(), raw.len(), out, capacity)
+        });
+        let index = |n: u32| values.get(n as usize).map(|v| v.0);
+        needs.iter().filter_map(|n| Some((index(n.call)?, index(n.inner)?))).collect()
+    }
+
     fn describe(&mut self, info: &ffi::MarkerCallInfo) -> Option<MarkerCall> {
         let (call, callee, caller) = (info.call?, info.callee?, info.caller?);
         let args = (0..info.num_args).filter_map(|i| self.describe_arg(call, i)).collect();

@@ -46,6 +46,10 @@ impl<'a> Solver<'a> {
                 let len = |n: usize| {
                     args.get(n).and_then(|a| func.as_const(*a)).and_then(|c| self.module.ctx.consts.as_u64(c))
                 };
+                if let (Some(ty), Some(at)) = (known.states, args.first().and_then(|a| self.addr(f, *a))) {
+                    let bytes = if args.len() > 1 { len(1) } else { Some(0) };
+                    self.state_type(at, ty, bytes);
+                }
                 let touched: Option<(Vec<usize>, Option<u64>)> = match known.memory() {
                     MemoryEffect::Copy { dst, src, len: n, .. } => Some((vec![dst, src], len(n))),
                     MemoryEffect::Set { dst, len: n, .. } => Some((vec![dst], len(n))),
@@ -69,6 +73,22 @@ impl<'a> Solver<'a> {
                 }
                 self.unknown(f, i, result);
             }
+        }
+    }
+
+    /// `bytes` behind `at` are of this type, all of an array if their number is not known, and one value at least.
+    fn state_type(&mut self, at: Addr, ty: ByteType, bytes: Option<u64>) {
+        let size = match ty {
+            ByteType::Float(kind) => float_bytes(kind),
+            ByteType::Pointer => POINTER,
+            ByteType::Integer => 4,
+        };
+        match bytes.map(|n| (n / size).max(1)).filter(|n| *n <= 64) {
+            Some(count) => (0..count).for_each(|n| {
+                let span = Span::at(i64::try_from(n * size).unwrap_or(0));
+                self.store.add_item(at, Item { span, size, ty }, Proof::Accessed);
+            }),
+            None => self.store.add_item(at, Item { span: Span::at(0).step(size, false), size, ty }, Proof::Accessed),
         }
     }
 

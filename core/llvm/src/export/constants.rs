@@ -215,6 +215,7 @@ fn global(session: &mut Session, g: GlobalId) -> Result<ValueRef, Problem> {
         constant: u8::from(described.constant),
         thread_local: u8::from(described.thread_local),
         internal: u8::from(described.linkage == Linkage::Internal && described.init.is_some()),
+        inactive: 0,
     };
     if info.ty.is_none() {
         return Err(wrong());

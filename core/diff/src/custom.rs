@@ -1,0 +1,377 @@
+//! Derivatives that the program gives: an adapter with the signature that we call, around functions with the signature that users
+//! write.
+//!
+//! | rule | parameters | result |
+//! | --- | --- | --- |
+//! | augmented | those of the function, each pointer followed by its shadow | tape if there is one, the function's result if it has one, the shadow of that if it is a pointer |
+//! | reverse | the same; the adjoint of the result if it is a float; the tape if it takes one | adjoints of the float parameters in order |
+//! | forward | the same, floats followed by their tangents | the tangent of the result, or the result and its tangent |
+//!
+//! These are the reference system's conventions, in which integers too are followed by a shadow (which is zero); rules without are
+//! taken as well. The shadow of memory that the call declares constant is null. A tape that is no pointer is boxed.
+//!
+//! Invariant: a rule is called only with the types that it is declared with; what does not fit is a refusal that shows both.
+//! Not handled: parameters and results passed as `byval` or `sret`, except a result of the augmented rule.
+
+use enzyme_ir::{CustomRule, Func, FuncId, MemClass, Module, Type, TypeId, ValueId};
+
+use crate::emit::Emit;
+use crate::refusal::{Refusal, RefusalKind};
+use crate::request::{DerivativeKey, Mode, Signature};
+
+/// The derivative of `primal` for `key`, which calls what the program registered.
+pub fn synthesise(
+    module: &mut Module,
+    id: FuncId,
+    primal: &Func,
+    key: &DerivativeKey,
+    sig: &Signature,
+    rule: &CustomRule,
+    mixed: &[bool],
+) -> Result<Func, Refusal> {
+    let declared = &module.funcs[id];
+    let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
+    func.linkage = enzyme_ir::Linkage::Internal;
+    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed };
+    let start = a.e.new_block("start");
+    a.e.block = start;
+    let fields = match key.mode {
+        Mode::Forward => a.forward(rule)?,
+        Mode::Augmented => {
+            let done = a.augmented(rule)?;
+            let mut fields = vec![done.tape];
+            fields.extend(done.result.filter(|_| sig.result_field.is_some()));
+            if sig.shadow_field.is_some() {
+                let ptr = a.e.module.ctx.types.ptr();
+                fields.push(match done.shadow {
+                    Some(v) => v,
+                    None => a.e.b().zero(ptr),
+                });
+            }
+            fields
+        }
+        Mode::Gradient => {
+            let tape = sig.tape.map(|n| a.e.func.params[n]);
+            a.reverse(rule, tape)?
+        }
+        Mode::Combined => {
+            let done = a.augmented(rule)?;
+            let mut fields: Vec<ValueId> = done.result.into_iter().filter(|_| sig.result_field.is_some()).collect();
+            fields.extend(a.reverse(rule, Some(done.tape))?);
+            fields
+        }
+    };
+    let out = a.e.tuple(sig.ret, &fields);
+    a.e.b().ret(out);
+    Ok(a.e.finish(start))
+}
+
+struct Adapter<'a, 'm> {
+    e: Emit<'m>,
+    primal: &'a Func,
+    sig: &'a Signature,
+    /// Parameters whose shadow may be the pointer itself, which says that there is none.
+    mixed: &'a [bool],
+}
+
+/// What an augmented rule returned.
+struct Augmented {
+    tape: ValueId,
+    result: Option<ValueId>,
+    shadow: Option<ValueId>,
+}
+
+impl Adapter<'_, '_> {
+    fn text(&self, f: FuncId) -> String {
+        let func = &self.e.module.funcs[f];
+        format!("'{}' is {}", func.name, self.describe(func.sig))
+    }
+
+    fn describe(&self, ty: TypeId) -> String {
+        enzyme_ir::text::print_type(&self.e.module.ctx.types, ty)
+    }
+
+    fn lies(&self, f: FuncId, what: &str) -> Refusal {
+        let own = self.describe(self.primal.sig);
+        let text = format!("{what}: {}, the function '{}' is {own}", self.text(f), self.primal.name);
+        Refusal::new(RefusalKind::Rule(text))
+    }
+
+    fn missing(&self, what: &str) -> Refusal {
+        let name = &self.primal.name;
+        Refusal::new(RefusalKind::Rule(format!("the rules of '{name}' have no {what}")))
+    }
+
+    fn result_type(&self) -> TypeId {
+        match &self.e.module.ctx.types[self.primal.sig] {
+            Type::Func { ret, .. } => *ret,
+            _ => self.primal.sig,
+        }
+    }
+
+    fn is_void(&self, ty: TypeId) -> bool {
+        self.e.module.ctx.types[ty] == Type::Void
+    }
+
+    /// The arguments for the parameters of the primal, as far as rules agree on them.
+    fn arguments(&mut self, tangents: bool, integers: bool) -> Vec<ValueId> {
+        let mut out = Vec::new();
+        for (n, p) in self.primal.params.iter().enumerate() {
+            let ty = self.primal.ty(*p);
+            let value = self.e.func.params[self.sig.primal[n]];
+            out.push(value);
+            let types = &self.e.module.ctx.types;
+            let (pointer, float) = (types.contains_pointer(ty), types.contains_float(ty));
+            let given = self.sig.shadow[n].map(|at| self.e.func.params[at]);
+            if pointer {
+                let null = self.e.b().zero(ty);
+                out.push(match given {
+                    Some(s) if self.mixed.get(n).copied().unwrap_or(false) => {
+                        let none = self.e.b().icmp(enzyme_ir::IntPred::Eq, s, value);
+                        self.e.choose(none, null, s)
+                    }
+                    Some(s) => s,
+                    None => null,
+                });
+            } else if float {
+                if tangents {
+                    out.push(match given {
+                        Some(t) => t,
+                        None => self.e.b().zero(ty),
+                    });
+                }
+            } else if integers {
+                let zero = self.e.b().zero(ty);
+                out.push(zero);
+            }
+        }
+        out
+    }
+
+    fn signature_of(&self, f: FuncId) -> (TypeId, Vec<TypeId>) {
+        let (ret, params, _) = self.e.module.signature(f);
+        (ret, params)
+    }
+
+    /// Calls `f` with the arguments of the primal and `more`, as many of them as it takes; how many these were.
+    fn call(&mut self, f: FuncId, tangents: bool, more: &[ValueId], least: usize) -> Result<(ValueId, usize), Refusal> {
+        let (ret, params) = self.signature_of(f);
+        let sret = self.e.module.funcs[f].param_attrs.first().and_then(|a| a.sret);
+        let first = usize::from(sret.is_some());
+        for integers in [true, false] {
+            let mut args = self.arguments(tangents, integers);
+            let own = args.len();
+            let Some(taken) = (params.len() - first.min(params.len())).checked_sub(own) else { continue };
+            if taken < least || taken > more.len() {
+                continue;
+            }
+            args.extend_from_slice(&more[..taken]);
+            let fits = args.iter().zip(&params[first..]).all(|(a, t)| self.e.ty(*a) == *t);
+            if !fits {
+                continue;
+            }
+            return Ok(match sret {
+                Some(ty) => {
+                    let slot = self.e.slot(ty, None);
+                    args.insert(0, slot);
+                    self.e.call_func(f, &args);
+                    (self.e.b().load(ty, slot, 0, MemClass::Unknown), taken)
+                }
+                None if self.is_void(ret) => {
+                    self.e.call_func(f, &args);
+                    (args.first().copied().unwrap_or_else(|| self.e.b().i64(0)), taken)
+                }
+                None => (self.e.call_func(f, &args), taken),
+            });
+        }
+        Err(self.lies(f, "a rule has other parameters than its function asks for"))
+    }
+
+    /// The type that `f` returns, also where that is through memory.
+    fn returned(&self, f: FuncId) -> TypeId {
+        let sret = self.e.module.funcs[f].param_attrs.first().and_then(|a| a.sret);
+        sret.unwrap_or_else(|| self.signature_of(f).0)
+    }
+
+    fn fields(&self, ty: TypeId) -> Vec<TypeId> {
+        match &self.e.module.ctx.types[ty] {
+            Type::Struct(s) => s.fields.clone().unwrap_or_default(),
+            Type::Array { elem, len } if *len <= 8 => vec![*elem; *len as usize],
+            _ => vec![ty],
+        }
+    }
+
+    fn augmented(&mut self, rule: &CustomRule) -> Result<Augmented, Refusal> {
+        let f = rule.augmented.ok_or_else(|| self.missing("augmented primal"))?;
+        let (ret, given) = (self.result_type(), self.returned(f));
+        let (value, _) = self.call(f, false, &[], 0)?;
+        let ptr = self.e.module.ctx.types.ptr();
+        let null = self.e.b().zero(ptr);
+        if self.is_void(ret) {
+            let tape = if self.is_void(given) { null } else { self.boxed(value) };
+            return Ok(Augmented { tape, result: None, shadow: None });
+        }
+        let wants_shadow = self.e.module.ctx.types.contains_pointer(ret);
+        if given == ret && !wants_shadow {
+            return Ok(Augmented { tape: null, result: Some(value), shadow: None });
+        }
+        let fields = self.fields(given);
+        let results = 1 + usize::from(wants_shadow);
+        let tapes = fields.len().checked_sub(results).filter(|n| *n <= 1);
+        let (Some(tapes), true) = (tapes, fields.len() > 1 && fields.iter().rev().take(results).all(|t| *t == ret)) else {
+            return Err(self.lies(f, "the augmented rule does not return the function's result"));
+        };
+        let part = |this: &mut Self, n: usize| this.e.b().extract_value(value, &[n as u32]);
+        let tape = if tapes == 1 {
+            let v = part(self, 0);
+            self.boxed(v)
+        } else {
+            null
+        };
+        let result = Some(part(self, tapes));
+        let shadow = wants_shadow.then(|| part(self, tapes + 1));
+        Ok(Augmented { tape, result, shadow })
+    }
+
+    /// A tape as a pointer.
+    fn boxed(&mut self, v: ValueId) -> ValueId {
+        let ty = self.e.ty(v);
+        let ptr = self.e.module.ctx.types.ptr();
+        if ty == ptr {
+            return v;
+        }
+        let bytes = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, ty).unwrap_or(0);
+        let alloc = crate::runtime::alloc(self.e.module);
+        let bytes = self.e.b().i64(bytes);
+        let memory = self.e.call_func(alloc, &[bytes]);
+        self.e.b().store(v, memory, 0, MemClass::Tape);
+        memory
+    }
+
+    /// The tape as the reverse rule takes it.
+    fn unboxed(&mut self, tape: ValueId, ty: TypeId) -> ValueId {
+        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        if ty == ptr {
+            return tape;
+        }
+        let v = self.e.b().load(ty, tape, 0, MemClass::Tape);
+        self.e.call("free", void, &[tape]);
+        v
+    }
+
+    /// The adjoints that our signature asks for.
+    fn reverse(&mut self, rule: &CustomRule, tape: Option<ValueId>) -> Result<Vec<ValueId>, Refusal> {
+        let f = rule.reverse.ok_or_else(|| self.missing("reverse rule"))?;
+        let aug = rule.augmented.ok_or_else(|| self.missing("augmented primal"))?;
+        let ret = self.result_type();
+        let mut more = Vec::new();
+        let types = &self.e.module.ctx.types;
+        let seeded = types.contains_float(ret) && !types.contains_pointer(ret);
+        if seeded {
+            more.push(match self.sig.seed {
+                Some(n) => self.e.func.params[n],
+                None => self.e.b().zero(ret),
+            });
+        }
+        let kept = self.tape_type(aug);
+        if let (Some(ty), Some(tape)) = (kept, tape) {
+            // It is read only if the rule takes it; a box is freed in any case.
+            let v = self.unboxed(tape, ty);
+            more.push(v);
+        }
+        let (value, _) = self.call(f, false, &more, usize::from(seeded))?;
+        let given = self.returned(f);
+        let floats: Vec<usize> = (0..self.primal.params.len())
+            .filter(|n| {
+                let ty = self.primal.ty(self.primal.params[*n]);
+                let types = &self.e.module.ctx.types;
+                types.contains_float(ty) && !types.contains_pointer(ty)
+            })
+            .collect();
+        let wanted: Vec<TypeId> = floats.iter().map(|n| self.primal.ty(self.primal.params[*n])).collect();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parts = self.adjoints(f, value, given, &wanted)?;
+        let pairs = floats.into_iter().zip(parts);
+        Ok(pairs.filter(|(n, _)| self.sig.adjoints[*n].is_some()).map(|(_, v)| v).collect())
+    }
+
+    fn adjoints(&mut self, f: FuncId, value: ValueId, given: TypeId, wanted: &[TypeId]) -> Result<Vec<ValueId>, Refusal> {
+        let lies = |this: &Self| this.lies(f, "the reverse rule does not return an adjoint for each float parameter");
+        if self.is_void(given) {
+            return Err(lies(self));
+        }
+        if let [one] = wanted
+            && given == *one
+        {
+            return Ok(vec![value]);
+        }
+        if self.fields(given) == wanted {
+            return Ok((0..wanted.len()).map(|n| self.e.b().extract_value(value, &[n as u32])).collect());
+        }
+        // Small structures travel in registers of other types.
+        let tuple = self.e.module.ctx.types.tuple(wanted.to_vec());
+        let ctx = &self.e.module.ctx;
+        let size = |ty: TypeId| ctx.layout.size_of(&ctx.types, ty);
+        if ctx.types.contains_pointer(given) || size(tuple).is_none() || size(tuple) != size(given) {
+            return Err(lies(self));
+        }
+        let slot = self.e.slot(given, None);
+        self.e.b().store(value, slot, 0, MemClass::Unknown);
+        let whole = self.e.b().load(tuple, slot, 1, MemClass::Unknown);
+        Ok((0..wanted.len()).map(|n| self.e.b().extract_value(whole, &[n as u32])).collect())
+    }
+
+    /// The type of the tape that the augmented rule returns.
+    fn tape_type(&self, aug: FuncId) -> Option<TypeId> {
+        let (ret, given) = (self.result_type(), self.returned(aug));
+        if self.is_void(ret) {
+            return Some(given).filter(|ty| !self.is_void(*ty));
+        }
+        let results = 1 + usize::from(self.e.module.ctx.types.contains_pointer(ret));
+        let fields = self.fields(given);
+        if given == ret && results == 1 { None } else { fields.first().copied().filter(|_| fields.len() > results) }
+    }
+
+    fn forward(&mut self, rule: &CustomRule) -> Result<Vec<ValueId>, Refusal> {
+        let f = rule.forward.ok_or_else(|| self.missing("forward rule (__enzyme_register_derivative)"))?;
+        let (ret, given) = (self.result_type(), self.returned(f));
+        if self.is_void(ret) {
+            self.call(f, true, &[], 0)?;
+            return Ok(Vec::new());
+        }
+        let wants = (self.sig.result_field.is_some(), self.sig.shadow_field.is_some());
+        let (value, tangent) = if given == ret && self.fields(ret) != vec![ret; 2] {
+            // The rule gives the tangent alone. What the function writes, the rule has to write as well.
+            let mut args = Vec::new();
+            for n in 0..self.primal.params.len() {
+                args.push(self.e.func.params[self.sig.primal[n]]);
+            }
+            let primal = self.e.module.find_func(&self.primal.name);
+            let value = match primal {
+                Some(primal) => self.e.call_func(primal, &args),
+                None => self.e.b().poison(ret),
+            };
+            (value, self.call(f, true, &[], 0)?.0)
+        } else if self.fields(given) == [ret, ret] {
+            let (both, _) = self.call(f, true, &[], 0)?;
+            (self.e.b().extract_value(both, &[0]), self.e.b().extract_value(both, &[1]))
+        } else {
+            let ctx = &self.e.module.ctx;
+            let size = |ty: TypeId| ctx.layout.size_of(&ctx.types, ty);
+            let fits = size(given) == size(ret).map(|n| 2 * n) && !ctx.types.contains_pointer(given);
+            if !fits || self.is_void(given) {
+                return Err(self.lies(f, "the forward rule returns neither the tangent nor the result and its tangent"));
+            }
+            let (both, _) = self.call(f, true, &[], 0)?;
+            let slot = self.e.slot(given, None);
+            self.e.b().store(both, slot, 0, MemClass::Unknown);
+            let pair = self.e.module.ctx.types.tuple(vec![ret, ret]);
+            let pair = self.e.b().load(pair, slot, 1, MemClass::Unknown);
+            (self.e.b().extract_value(pair, &[0]), self.e.b().extract_value(pair, &[1]))
+        };
+        let parts = [(wants.0, value), (wants.1, tangent)];
+        Ok(parts.into_iter().filter(|p| p.0).map(|p| p.1).collect())
+    }
+}

@@ -1,0 +1,145 @@
+// What a module states of its functions and globals: registration globals, which are found by a part of their name and hold
+// addresses, and attributes.
+//
+// Statements are turned into attributes before anything is inlined (`mark`), so that calls of the functions they speak of stay
+// calls; rules are listed, entry by entry, for the engine to judge. Not handled: globals that are filled at run time, which are
+// listed as they are, without entries.
+
+#include "support.h"
+
+using namespace llvm;
+
+namespace {
+
+struct Row {
+  StringLiteral part;
+  EnzRegistrationKind kind;
+};
+
+// The longer name stands before the shorter one that it contains.
+constexpr Row kRows[] = {
+    {"__enzyme_register_gradient", ENZ_REG_GRADIENT},
+    {"__enzyme_register_derivative", ENZ_REG_DERIVATIVE},
+    {"__enzyme_register_splitderivative", ENZ_REG_SPLIT},
+    {"__enzyme_inactivefn", ENZ_REG_INACTIVE_FUNCTION},
+    {"__enzyme_inactive_global", ENZ_REG_INACTIVE_GLOBAL},
+    {"__enzyme_function_like", ENZ_REG_LIKE},
+    {"__enzyme_allocation_like", ENZ_REG_ALLOCATION},
+};
+
+const Row *rowOf(const GlobalVariable &global) {
+  for (const Row &row : kRows)
+    if (global.getName().contains(row.part))
+      return &row;
+  return nullptr;
+}
+
+SmallVector<Constant *, 4> entries(const GlobalVariable &global) {
+  SmallVector<Constant *, 4> out;
+  if (!global.hasInitializer())
+    return out;
+  Constant *init = const_cast<Constant *>(global.getInitializer());
+  if (auto *aggregate = dyn_cast<ConstantAggregate>(init))
+    for (Use &use : aggregate->operands())
+      out.push_back(cast<Constant>(use.get()));
+  else if (init->getType()->isPointerTy())
+    out.push_back(init);
+  return out;
+}
+
+StringRef textOf(Constant *constant) {
+  auto *global = dyn_cast<GlobalVariable>(enz::resolve(constant));
+  if (!global || !global->hasInitializer())
+    return {};
+  auto *bytes = dyn_cast<ConstantDataArray>(global->getInitializer());
+  return bytes && bytes->isCString() ? bytes->getAsCString() : StringRef();
+}
+
+void keepCall(Function &function) {
+  function.removeFnAttr(Attribute::AlwaysInline);
+  function.addFnAttr(Attribute::NoInline);
+}
+
+// `annotate("word")` on a function or global leaves an entry in llvm.global.annotations.
+void markAnnotated(Module &module) {
+  const GlobalVariable *table = module.getGlobalVariable("llvm.global.annotations");
+  const auto *rows = table && table->hasInitializer() ? dyn_cast<ConstantArray>(table->getInitializer()) : nullptr;
+  if (!rows)
+    return;
+  for (const Use &use : rows->operands()) {
+    const auto *row = dyn_cast<ConstantStruct>(use.get());
+    if (!row || row->getNumOperands() < 2 || textOf(row->getOperand(1)) != "enzyme_inactive")
+      continue;
+    Value *target = enz::resolve(row->getOperand(0));
+    if (auto *function = dyn_cast<Function>(target)) {
+      function->addFnAttr("enzyme_inactive");
+      keepCall(*function);
+    } else if (auto *global = dyn_cast<GlobalVariable>(target)) {
+      global->addAttribute("enzyme_inactive");
+    }
+  }
+}
+
+} // namespace
+
+void enz_registry_mark(EnzHost host) {
+  Module &module = *host->module;
+  markAnnotated(module);
+  for (GlobalVariable &global : module.globals()) {
+    const Row *row = rowOf(global);
+    if (!row)
+      continue;
+    const SmallVector<Constant *, 4> parts = entries(global);
+    switch (row->kind) {
+    case ENZ_REG_INACTIVE_FUNCTION:
+      for (Constant *part : parts)
+        if (auto *function = dyn_cast<Function>(enz::resolve(part))) {
+          function->addFnAttr("enzyme_inactive");
+          keepCall(*function);
+        }
+      break;
+    case ENZ_REG_INACTIVE_GLOBAL:
+      for (Constant *part : parts)
+        if (auto *named = dyn_cast<GlobalVariable>(enz::resolve(part)))
+          named->addAttribute("enzyme_inactive");
+      break;
+    case ENZ_REG_LIKE:
+      if (parts.size() == 2)
+        if (auto *function = dyn_cast<Function>(enz::resolve(parts[0]))) {
+          function->addFnAttr("enzyme_math", textOf(parts[1]));
+          keepCall(*function);
+        }
+      break;
+    case ENZ_REG_GRADIENT:
+    case ENZ_REG_DERIVATIVE:
+    case ENZ_REG_SPLIT:
+    case ENZ_REG_ALLOCATION:
+      if (!parts.empty())
+        if (auto *function = dyn_cast<Function>(enz::resolve(parts[0])))
+          keepCall(*function);
+      break;
+    }
+  }
+}
+
+size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity) {
+  size_t n = 0;
+  for (GlobalVariable &global : host->module->globals()) {
+    const Row *row = rowOf(global);
+    if (!row)
+      continue;
+    if (n < capacity) {
+      out[n] = EnzRegistration{};
+      out[n].kind = row->kind;
+      out[n].name = enz::text(global.getName());
+      const SmallVector<Constant *, 4> parts = entries(global);
+      out[n].count = static_cast<uint32_t>(parts.size());
+      for (size_t i = 0; i < parts.size() && i < std::size(out[n].functions); ++i)
+        out[n].functions[i] = enz::in(static_cast<Value *>(dyn_cast<Function>(enz::resolve(parts[i]))));
+      if (row->kind == ENZ_REG_LIKE && parts.size() == 2)
+        out[n].text = enz::text(textOf(parts[1]));
+    }
+    ++n;
+  }
+  return n;
+}

@@ -1,0 +1,195 @@
+// Marker functions that ask for no derivative but state something where they are called:
+//
+//   __enzyme_ignore_derivatives(x)      x, through which no derivative flows
+//   __enzyme_call_inactive(f, args...)  f(args...), through which no derivative flows
+//   __enzyme_virtualreverse(f)          f: a function pointer is its own shadow here
+//   __enzyme_float(p, bytes), ...       p points to bytes of this type
+//
+// `mark` gives each the attributes that keep it where it is until functions are differentiated; `lower` replaces what is left
+// afterwards by what it means to a program. Before a link the first kind gets a body instead, for the link step to find.
+
+#include "support.h"
+
+#include "llvm/IR/IRBuilder.h"
+
+using namespace llvm;
+
+namespace {
+
+constexpr StringLiteral kIgnore = "__enzyme_ignore_derivatives";
+constexpr StringLiteral kCallInactive = "__enzyme_call_inactive";
+constexpr StringLiteral kVirtualReverse = "__enzyme_virtualreverse";
+constexpr StringLiteral kTypes[] = {"__enzyme_float", "__enzyme_double", "__enzyme_integer", "__enzyme_pointer"};
+
+bool statesType(const Function &function) {
+  return any_of(kTypes, [&](StringRef part) { return function.getName().contains(part); });
+}
+
+bool isIdentity(const Function &function) {
+  return function.arg_size() >= 1 && function.getReturnType() == function.getArg(0)->getType();
+}
+
+SmallVector<CallBase *, 8> callsOf(Function &function) {
+  SmallVector<CallBase *, 8> calls;
+  for (User *user : function.users())
+    if (auto *call = dyn_cast<CallBase>(user); call && call->getCalledOperand() == &function)
+      calls.push_back(call);
+  return calls;
+}
+
+// Removes a call that may be an invoke.
+void drop(CallBase &call) {
+  if (auto *invoke = dyn_cast<InvokeInst>(&call)) {
+    BranchInst::Create(invoke->getNormalDest(), invoke->getIterator());
+    invoke->getUnwindDest()->removePredecessor(invoke->getParent());
+  }
+  call.eraseFromParent();
+}
+
+void becomeFirstArgument(CallBase &call) {
+  call.replaceAllUsesWith(call.getArgOperand(0));
+  drop(call);
+}
+
+// `value` as a parameter of type `to`, after C's promotions of arguments without a prototype.
+Value *converted(IRBuilder<> &b, Value *value, Type *to) {
+  Type *from = value->getType();
+  if (from == to)
+    return value;
+  if (from->isFloatingPointTy() && to->isFloatingPointTy())
+    return b.CreateFPCast(value, to);
+  if (from->isIntegerTy() && to->isIntegerTy())
+    return b.CreateSExtOrTrunc(value, to);
+  if (from->isPointerTy() && to->isPointerTy())
+    return b.CreateAddrSpaceCast(value, to);
+  return nullptr;
+}
+
+// A function with the parameters of the call behind the first, which calls the function that this is; null if they do not fit.
+Function *inactiveCall(CallBase &call) {
+  auto *target = dyn_cast<Function>(enz::resolve(call.getArgOperand(0)));
+  if (!target)
+    return nullptr;
+  FunctionType *wanted = target->getFunctionType();
+  const unsigned given = call.arg_size() - 1;
+  if (given < wanted->getNumParams() || (given > wanted->getNumParams() && !wanted->isVarArg()))
+    return nullptr;
+  SmallVector<Type *, 8> params;
+  for (unsigned i = 0; i < given; ++i)
+    params.push_back(call.getArgOperand(i + 1)->getType());
+  Module &module = *call.getModule();
+  auto *made = Function::Create(FunctionType::get(call.getType(), params, false), GlobalValue::InternalLinkage,
+                                "enzyme.inactive." + target->getName(), module);
+  IRBuilder<> b(BasicBlock::Create(module.getContext(), "", made));
+  SmallVector<Value *, 8> args;
+  for (unsigned i = 0; i < given; ++i) {
+    Value *arg = made->getArg(i);
+    Value *fit = i < wanted->getNumParams() ? converted(b, arg, wanted->getParamType(i)) : arg;
+    if (!fit) {
+      made->eraseFromParent();
+      return nullptr;
+    }
+    args.push_back(fit);
+  }
+  CallInst *inner = b.CreateCall(target, args);
+  inner->setCallingConv(target->getCallingConv());
+  inner->setAttributes(AttributeList::get(module.getContext(), AttributeSet(), target->getAttributes().getRetAttrs(), {}));
+  Value *result = nullptr;
+  if (!call.getType()->isVoidTy()) {
+    result = inner->getType()->isVoidTy() ? nullptr : converted(b, inner, call.getType());
+    if (!result) {
+      made->eraseFromParent();
+      return nullptr;
+    }
+  }
+  if (result)
+    b.CreateRet(result);
+  else
+    b.CreateRetVoid();
+  made->addFnAttr("enzyme_inactive");
+  made->addFnAttr(Attribute::NoInline);
+  made->setMemoryEffects(target->getMemoryEffects());
+  if (target->doesNotThrow())
+    made->setDoesNotThrow();
+  return made;
+}
+
+void callInactively(CallBase &call) {
+  Function *made = inactiveCall(call);
+  if (!made)
+    return;
+  SmallVector<Value *, 8> args(drop_begin(call.args()));
+  CallBase *next = nullptr;
+  if (auto *invoke = dyn_cast<InvokeInst>(&call))
+    next = InvokeInst::Create(made, invoke->getNormalDest(), invoke->getUnwindDest(), args, "", invoke->getIterator());
+  else
+    next = CallInst::Create(made, args, "", call.getIterator());
+  next->setDebugLoc(call.getDebugLoc());
+  call.replaceAllUsesWith(next);
+  call.eraseFromParent();
+}
+
+} // namespace
+
+void enz_statements_mark(EnzHost host) {
+  for (Function &function : *host->module) {
+    const StringRef name = function.getName();
+    if (name.contains(kIgnore) && isIdentity(function)) {
+      function.addFnAttr("enzyme_inactive");
+      function.setDoesNotThrow();
+      function.setWillReturn();
+      function.setMemoryEffects(MemoryEffects::none());
+    } else if (statesType(function) && function.isDeclaration()) {
+      function.setDoesNotThrow();
+      function.setWillReturn();
+      function.setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+    }
+  }
+  SmallVector<Function *, 8> replaced;
+  for (Function &function : *host->module)
+    if (function.isDeclaration() &&
+        (function.getName().contains(kCallInactive) || function.getName().contains(kVirtualReverse)))
+      replaced.push_back(&function);
+  for (Function *function : replaced) {
+    const bool inactive = function->getName().contains(kCallInactive);
+    for (CallBase *call : callsOf(*function)) {
+      if (inactive && call->arg_size() >= 1)
+        callInactively(*call);
+      else if (!inactive && isIdentity(*function))
+        becomeFirstArgument(*call);
+    }
+  }
+}
+
+void enz_statements_lower(EnzHost host, uint8_t before_link) {
+  SmallVector<Function *, 8> found;
+  for (Function &function : *host->module)
+    if ((function.getName().contains(kIgnore) && isIdentity(function)) || statesType(function))
+      found.push_back(&function);
+  for (Function *function : found) {
+    const bool ignore = function->getName().contains(kIgnore);
+    if (ignore && before_link) {
+      if (!function->isDeclaration())
+        continue;
+      IRBuilder<> b(BasicBlock::Create(function->getContext(), "", function));
+      b.CreateRet(function->getArg(0));
+      function->setLinkage(GlobalValue::InternalLinkage);
+      function->addFnAttr(Attribute::NoInline);
+      function->addFnAttr(Attribute::OptimizeNone);
+      continue;
+    }
+    for (CallBase *call : callsOf(*function)) {
+      host->functions->invalidate(*call->getFunction(), PreservedAnalyses::none());
+      if (isIdentity(*function) || call->use_empty()) {
+        if (call->use_empty())
+          drop(*call);
+        else
+          becomeFirstArgument(*call);
+      }
+    }
+    if (function->use_empty()) {
+      host->functions->clear(*function, function->getName());
+      function->eraseFromParent();
+    }
+  }
+}

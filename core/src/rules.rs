@@ -1,0 +1,90 @@
+//! Derivatives that the program gives of its own functions: read from registration globals into the module's statements.
+//!
+//! A function with a rule is opaque: the analyses see a model of it that does nothing with what it is given, and the engine calls
+//! the rule instead of making a derivative. Not handled: rules that split forward mode, and allocators.
+
+use enzyme_ir::{Builder, FuncId, Module, Type, ValueId};
+use enzyme_llvm::{Registration, RegistrationKind, Session};
+
+use crate::codes;
+use crate::report::Report;
+
+/// Notes the rules of the module; the names of functions that have to stay calls.
+pub fn collect(session: &mut Session) -> Result<Vec<String>, Vec<Report>> {
+    let mut reports = Vec::new();
+    let mut keep = Vec::new();
+    for r in session.registrations() {
+        match enter(&mut session.ir, &r) {
+            Ok(Some(name)) => keep.push(name),
+            Ok(None) => {}
+            Err(report) => reports.push(report),
+        }
+    }
+    if reports.is_empty() { Ok(keep) } else { Err(reports) }
+}
+
+fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report> {
+    let wrong = |what: &str| Err(Report::new(codes::E0111, format!("'{}' {what}", r.name)));
+    let needed = match r.kind {
+        RegistrationKind::Gradient | RegistrationKind::SplitDerivative => 3,
+        RegistrationKind::Derivative => 2,
+        RegistrationKind::Like => 1,
+        RegistrationKind::InactiveFunction | RegistrationKind::InactiveGlobal => return Ok(None),
+        RegistrationKind::Allocation => return wrong("states an allocator, which is not supported"),
+    };
+    let wanted = match needed {
+        1 => "a function and the name of a library function",
+        2 => "a function and its forward rule",
+        _ => "a function, its augmented primal and its rule",
+    };
+    let functions: Vec<FuncId> = r.functions.iter().take(needed).copied().flatten().collect();
+    let complete = functions.len() == needed && r.entries == needed.max(2);
+    if !complete {
+        return wrong(&format!("must hold the addresses of {wanted}, and be initialised with them when the program is compiled"));
+    }
+    let primal = functions[0];
+    let name = module.funcs[primal].name.clone();
+    if r.kind == RegistrationKind::Like {
+        return match known(&r.like) {
+            true => Ok(Some(name)),
+            false => wrong(&format!("takes '{name}' for '{}', which the table of rules does not have", r.like)),
+        };
+    }
+    let rule = module.stated.rules.entry(primal).or_default();
+    match (r.kind, functions.as_slice()) {
+        (RegistrationKind::Gradient, [_, augmented, reverse]) => {
+            (rule.augmented, rule.reverse) = (Some(*augmented), Some(*reverse));
+        }
+        (RegistrationKind::Derivative, [_, forward]) => rule.forward = Some(*forward),
+        _ => return wrong("states a rule for split forward mode, which is not supported"),
+    }
+    Ok(Some(name))
+}
+
+fn known(name: &str) -> bool {
+    enzyme_rules::lookup_call(name).is_some() || enzyme_rules::known(name).is_some()
+}
+
+/// Gives the declaration `f` a body that lets the analyses see its parameters and nothing else.
+pub fn define_model(module: &mut Module, f: FuncId) {
+    if !module.funcs[f].is_declaration() {
+        return;
+    }
+    let types = &mut module.ctx.types;
+    let (ptr, void, i64, i8, i1) = (types.ptr(), types.void(), types.int(64), types.int(8), types.int(1));
+    let touch = module.declare("llvm.memset.p0.i64", void, &[ptr, i8, i64, i1]);
+    let sig = module.funcs[touch].sig;
+    let (ret, _, _) = module.signature(f);
+    let mut func = module.funcs[f].clone();
+    let entry = func.add_block(Some("model".to_owned()));
+    let pointers: Vec<ValueId> = func.params.iter().copied().filter(|p| func.ty(*p) == ptr).collect();
+    let mut b = Builder::new(&mut module.ctx, &mut func, entry);
+    let (zero, none, no) = (b.zero(i8), b.i64(0), b.zero(i1));
+    for p in pointers {
+        b.call(touch, sig, &[p, zero, none, no]);
+    }
+    let result = (b.ctx.types[ret] != Type::Void).then(|| b.poison(ret));
+    b.ret(result);
+    func.layout = vec![entry];
+    module.funcs[f] = func;
+}
