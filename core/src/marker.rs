@@ -55,10 +55,60 @@ pub const OTHER_MARKERS: &[&str] = &[
 pub struct ParamArgs {
     /// Activity.
     pub activity: ParamActivity,
-    /// Argument with the primal value.
-    pub primal: usize,
-    /// Argument with the shadow or tangent.
-    pub shadow: Option<usize>,
+    /// Where the primal value is.
+    pub primal: LaneArg,
+    /// Where the shadow or tangent of each lane is; none if it has no shadow.
+    pub shadows: Vec<LaneArg>,
+}
+
+/// Where the shadow or tangent of one lane is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaneArg {
+    /// The argument that holds it, or the first lane's.
+    pub arg: usize,
+    /// The argument with the number of bytes between the shadows of two lanes, and how many of these lie before this one.
+    pub stride: Option<(usize, u32)>,
+    /// The argument points to it: how many bytes behind that address it lies.
+    pub behind: Option<u64>,
+}
+
+impl LaneArg {
+    fn first(self) -> LaneArg {
+        LaneArg { stride: None, ..self }
+    }
+}
+
+/// The annotation before the size of a structure that is passed by value, of which the address follows.
+const BY_REFERENCE: &str = "enzyme_byref";
+
+fn size_behind(call: &MarkerCall, at: usize) -> Result<u64, Report> {
+    match call.args.get(at).map(|a| &a.value) {
+        Some(MarkerValue::ConstInt(n)) => Ok(*n),
+        _ => Err(Report::new(codes::E0105, format!("'{BY_REFERENCE}' is not followed by a constant number of bytes"))),
+    }
+}
+
+/// The parameters into which a structure of so many bytes was taken apart, and where in it they lie; the offset is `None` where
+/// the parameter is the address itself.
+fn parts(module: &Module, params: &[TypeId], bytes: u64) -> Option<Vec<(TypeId, Option<u64>)>> {
+    let ctx = &module.ctx;
+    if matches!(ctx.types[*params.first()?], Type::Ptr(_)) && bytes > ctx.layout.size_of(&ctx.types, *params.first()?)? {
+        return Some(vec![(params[0], None)]);
+    }
+    let mut out = Vec::new();
+    let mut end = 0u64;
+    for ty in params {
+        if end >= bytes {
+            break;
+        }
+        let (size, align) = (ctx.layout.size_of(&ctx.types, *ty)?, ctx.layout.align_of(&ctx.types, *ty).max(1));
+        // Vectors of two floats lie where their elements do.
+        let align = if matches!(ctx.types[*ty], Type::Vector { .. }) { align.min(4) } else { align };
+        let offset = end.div_ceil(align) * align;
+        out.push((*ty, Some(offset)));
+        end = offset + size;
+    }
+    (end <= bytes.div_ceil(8) * 8).then_some(out)
 }
 
 /// A marker call that was understood.
@@ -89,6 +139,8 @@ pub struct Settings {
     pub strong_zero: bool,
     /// Argument that points to memory for the record of a split derivative.
     pub tape: Option<usize>,
+    /// Number of lanes.
+    pub width: u32,
 }
 
 /// The mode that a marker's name asks for.
@@ -115,6 +167,23 @@ fn annotation(value: &MarkerValue) -> Option<&str> {
     match value {
         MarkerValue::GlobalRef(name) | MarkerValue::LoadOfGlobal(name) => name.starts_with("enzyme_").then_some(name),
         MarkerValue::Function(_) | MarkerValue::ConstInt(_) | MarkerValue::Other => None,
+    }
+}
+
+/// The annotation before the number of lanes.
+const WIDTH: &str = "enzyme_width";
+/// The most lanes that make sense.
+const MOST_LANES: u64 = 1024;
+
+/// The number of lanes, where the call says so.
+fn width_of(call: &MarkerCall) -> Result<Option<u32>, Report> {
+    let Some(at) = call.args.iter().position(|a| annotation(&a.value) == Some(WIDTH)) else { return Ok(None) };
+    match call.args.get(at + 1).map(|a| &a.value) {
+        Some(MarkerValue::ConstInt(n)) if (1..=MOST_LANES).contains(n) => Ok(Some(*n as u32)),
+        _ => {
+            let why = format!("'{WIDTH}' is not followed by a constant number of lanes (1 to {MOST_LANES})");
+            Err(Report::new(codes::E0105, why))
+        }
     }
 }
 
@@ -147,6 +216,7 @@ impl Settings {
                 let why = "'enzyme_dup_return' is for forward mode: a reverse derivative has no tangent of the result";
                 return Err(Report::new(codes::E0109, why.to_owned()));
             }
+            Some(WIDTH) => return Ok(2),
             Some("enzyme_strong_zero") => self.strong_zero = true,
             Some(note @ ("enzyme_tape" | "enzyme_allocated")) => {
                 let split = matches!(mode, Mode::Augmented | Mode::Gradient);
@@ -206,24 +276,70 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     }
     let mut at = usize::from(call.sret().is_some()) + 1;
     let mut params = Vec::new();
-    let mut settings = Settings { primal: mode == Mode::Augmented, ..Settings::default() };
-    for (n, ty) in param_types.iter().enumerate() {
-        let mut given = None;
+    let width = width_of(call)?.unwrap_or(1);
+    if width > 1 && mode != Mode::Forward {
+        let why = format!("'{WIDTH}' is for forward mode here: a reverse derivative has one lane");
+        return Err(Report::new(codes::E0109, why));
+    }
+    let mut settings = Settings { width, primal: mode == Mode::Augmented, ..Settings::default() };
+    while params.len() < param_types.len() {
+        let n = params.len();
+        let ty = param_types[n];
         at = settings.skip(call, at, mode)?;
-        if let Some(note) = call.args.get(at).and_then(|a| annotation(&a.value)) {
-            given = Some(stated(module, note, *ty, mode, n)?);
-            at = settings.skip(call, at + 1, mode)?;
-        }
-        let activity = given.unwrap_or_else(|| default_activity(module, *ty, mode));
-        let primal = at;
-        check(module, call, primal, *ty, n, name)?;
-        at += 1;
-        let shadow = (activity == ParamActivity::Dup).then_some(at);
-        if shadow.is_some() {
-            check(module, call, at, *ty, n, name)?;
+        let (mut given, mut stride, mut behind) = (None, None, None);
+        while let Some(note) = call.args.get(at).and_then(|a| annotation(&a.value)) {
             at += 1;
+            if note == BY_REFERENCE {
+                behind = Some(size_behind(call, at)?);
+                at += 1;
+            } else if given.is_none() {
+                given = Some(note.to_owned());
+                if behind.is_none() && call.args.get(at).and_then(|a| annotation(&a.value)) != Some(BY_REFERENCE) {
+                    stated(module, note, ty, mode, n)?;
+                }
+                if note.ends_with("dupv") || note.ends_with("noneedv") {
+                    stride = Some(stride_of(module, call, at, ty, note)?);
+                    at += 1;
+                }
+            } else {
+                let why = format!("'{note}' stands where parameter {} of '{name}' is expected", n + 1);
+                return Err(Report::new(codes::E0105, why));
+            }
+            at = settings.skip(call, at, mode)?;
         }
-        params.push(ParamArgs { activity, primal, shadow });
+        // A structure that was taken apart covers several parameters.
+        let covered = match behind {
+            Some(bytes) => parts(module, &param_types[n..], bytes)
+                .ok_or_else(|| Report::new(codes::E0105, format!("'{BY_REFERENCE}' names no {bytes} bytes of parameters of '{name}'")))?,
+            None => vec![(ty, None)],
+        };
+        let mut used = 0;
+        for (k, (ty, offset)) in covered.iter().enumerate() {
+            let activity = match &given {
+                // Other fields of an active structure.
+                Some(_) if behind.is_some() && !module.ctx.types.contains_float(*ty) => ParamActivity::Const,
+                Some(note) => stated(module, note, *ty, mode, n + k)?,
+                None => default_activity(module, *ty, mode),
+            };
+            let place = |arg: usize, lane: u32| LaneArg { arg, stride: stride.map(|s| (s, lane)), behind: *offset };
+            let fits = |arg: usize| match offset {
+                Some(_) => check_pointer(module, call, arg, n),
+                None => check(module, call, arg, *ty, n, name),
+            };
+            fits(at)?;
+            let mut shadows = Vec::new();
+            if activity == ParamActivity::Dup {
+                for lane in 0..width {
+                    let arg = if stride.is_some() { at + 1 } else { at + 1 + lane as usize };
+                    fits(arg)?;
+                    shadows.push(place(arg, lane));
+                }
+            }
+            let apart = if stride.is_some() { shadows.len().min(1) } else { shadows.len() };
+            used = used.max(1 + apart);
+            params.push(ParamArgs { activity, primal: place(at, 0).first(), shadows });
+        }
+        at += used;
     }
     at = settings.skip(call, at, mode)?;
     let (mut seed, mut tape) = (None, None);
@@ -266,6 +382,18 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     Ok(Marker { mode, func, params, settings, seed, tape })
 }
 
+/// The argument with the number of bytes between the shadows of two lanes.
+fn stride_of(module: &Module, call: &MarkerCall, at: usize, ty: TypeId, note: &str) -> Result<usize, Report> {
+    let is_integer = |a: &enzyme_llvm::MarkerArg| matches!(module.ctx.types[a.ty], Type::Int(_));
+    if !module.ctx.types.contains_pointer(ty) {
+        return Err(Report::new(codes::E0109, format!("'{note}' stands before what is no pointer")));
+    }
+    if !call.args.get(at).is_some_and(is_integer) {
+        return Err(Report::new(codes::E0105, format!("'{note}' is not followed by a number of bytes")));
+    }
+    Ok(at)
+}
+
 fn default_activity(module: &Module, ty: TypeId, mode: Mode) -> ParamActivity {
     let types = &module.ctx.types;
     if types.contains_pointer(ty) {
@@ -283,7 +411,7 @@ fn stated(module: &Module, note: &str, ty: TypeId, mode: Mode, n: usize) -> Resu
         |what: &str| Err(Report::new(codes::E0109, format!("'{note}' stands before argument {}, which {what}", n + 1)));
     match note {
         "enzyme_const" => Ok(ParamActivity::Const),
-        "enzyme_dup" | "enzyme_dupnoneed" => {
+        "enzyme_dup" | "enzyme_dupnoneed" | "enzyme_dupv" | "enzyme_dupnoneedv" => {
             if mode != Mode::Forward && types.contains_float(ty) && !types.contains_pointer(ty) {
                 return misfit("is a float passed by value: use enzyme_out");
             }
@@ -299,6 +427,13 @@ fn stated(module: &Module, note: &str, ty: TypeId, mode: Mode, n: usize) -> Resu
             Ok(ParamActivity::Active)
         }
         _ => Err(Report::new(codes::E0102, format!("the annotation '{note}' is not known"))),
+    }
+}
+
+fn check_pointer(module: &Module, call: &MarkerCall, at: usize, n: usize) -> Result<(), Report> {
+    match call.args.get(at) {
+        Some(a) if matches!(module.ctx.types[a.ty], Type::Ptr(_)) && annotation(&a.value).is_none() => Ok(()),
+        _ => Err(Report::new(codes::E0105, format!("'{BY_REFERENCE}' before parameter {} is not followed by an address", n + 1))),
     }
 }
 

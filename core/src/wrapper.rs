@@ -11,7 +11,7 @@ use enzyme_ir::{CastOp, Const, Func, FuncId, IntPred, Linkage, MemClass, Module,
 use enzyme_llvm::MarkerCall;
 
 use crate::codes;
-use crate::marker::Marker;
+use crate::marker::{LaneArg, Marker};
 use crate::report::Report;
 
 /// Writes the wrapper for `call` into `module`.
@@ -42,17 +42,17 @@ pub fn build(
     let mut args: Vec<Option<ValueId>> = vec![None; signature.params.len()];
     for (n, p) in marker.params.iter().enumerate() {
         let ty = param_types[n];
-        let given = e.func.params[p.primal];
-        let primal = given;
-        args[signature.primal[n]] = Some(convert(&mut e, given, ty));
+        let primal = lane_of(&mut e, &p.primal, ty);
+        args[signature.primal[n]] = Some(primal);
         if let Some(at) = signature.shadow[n] {
-            let given = p.shadow.map(|s| e.func.params[s]);
-            args[at] = Some(match given {
-                Some(v) => convert(&mut e, v, ty),
-                // Constant memory in a mixed class: a shadow pointer equal to the pointer says so.
-                None if e.module.ctx.types.contains_pointer(ty) => convert(&mut e, primal, ty),
-                None => e.b().zero(ty),
-            });
+            for lane in 0..marker.settings.width as usize {
+                args[at + lane] = Some(match p.shadows.get(lane) {
+                    Some(given) => lane_of(&mut e, given, ty),
+                    // Constant memory in a mixed class: a shadow pointer equal to the pointer says so.
+                    None if e.module.ctx.types.contains_pointer(ty) => primal,
+                    None => e.b().zero(ty),
+                });
+            }
         }
     }
     if let (Some(at), Some(given)) = (signature.seed, marker.seed) {
@@ -232,6 +232,26 @@ fn clear_globals(e: &mut Emit<'_>, globals: &ShadowGlobals) {
     }
 }
 
+/// The shadow or tangent of a lane, as the type of the parameter.
+fn lane_of(e: &mut Emit<'_>, given: &LaneArg, ty: TypeId) -> ValueId {
+    let v = e.func.params[given.arg];
+    let v = match given.stride {
+        Some((stride, lane)) => {
+            let (stride, lane) = (e.func.params[stride], e.b().i64(u64::from(lane)));
+            let stride = e.to_i64(stride);
+            let bytes = e.b().binary(enzyme_ir::BinOp::Mul, stride, lane);
+            e.b().byte_offset(v, bytes)
+        }
+        None => v,
+    };
+    if let Some(offset) = given.behind {
+        let offset = e.b().i64(offset);
+        let at = e.b().byte_offset(v, offset);
+        return e.b().load(ty, at, 1, MemClass::Unknown);
+    }
+    convert(e, v, ty)
+}
+
 /// `v` as the type of the parameter: floats and integers change width.
 fn convert(e: &mut Emit<'_>, v: ValueId, ty: TypeId) -> ValueId {
     let from = e.ty(v);
@@ -267,9 +287,11 @@ fn tangent(
     let mut values = primal_result(e, marker, derivative, out);
     let (ret, _, _) = e.module.signature(marker.func);
     match derivative.signature.shadow_field {
-        Some(field) => values.push(e.b().extract_value(out, &[field])),
+        Some(field) => values.extend((0..marker.settings.width).map(|lane| e.b().extract_value(out, &[field + lane]))),
         // A tangent that is zero has its place beside the primal result.
-        None if !values.is_empty() && !marker.settings.constant_result => values.push(e.b().zero(ret)),
+        None if !values.is_empty() && !marker.settings.constant_result => {
+            values.extend((0..marker.settings.width).map(|_| e.b().zero(ret)));
+        }
         None => {}
     }
     give_back(e, call, values, "the derivative is the tangent of the function's result")

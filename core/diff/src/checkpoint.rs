@@ -200,6 +200,7 @@ impl Writer<'_, '_> {
             kept: std::collections::BTreeSet::new(),
             unwinds: self.s.key.unwinds,
             value: false,
+            width: 1,
         };
         let (derivative, of_step) = derivatives.get(self.e.module, &key).ok_or_else(lost)?;
         let schedule = self.sig.tape.and_then(|n| self.e.func.params.get(n)).copied().ok_or_else(lost)?;

@@ -32,11 +32,24 @@ pub fn synthesise(
     let declared = &module.funcs[id];
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
-    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed };
+    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0 };
     let start = a.e.new_block("start");
     a.e.block = start;
     let fields = match key.mode {
-        Mode::Forward => a.forward(rule)?,
+        Mode::Forward => {
+            // What a rule writes it would write once for each lane.
+            let writes = !primal.attrs.no_write && primal.params.iter().any(|p| a.e.module.ctx.types.contains_pointer(primal.ty(*p)));
+            if key.width > 1 && writes {
+                let what = "a registered rule for several lanes at once, which may change memory in each of them";
+                return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
+            }
+            let mut fields = a.forward(rule)?;
+            for lane in 1..key.width as usize {
+                a.lane = lane;
+                fields.extend(a.forward(rule)?.pop().filter(|_| sig.shadow_field.is_some()));
+            }
+            fields
+        }
         Mode::Augmented => {
             let done = a.augmented(rule)?;
             let mut fields = vec![done.tape];
@@ -72,6 +85,8 @@ struct Adapter<'a, 'm> {
     sig: &'a Signature,
     /// Parameters whose shadow may be the pointer itself, which says that there is none.
     mixed: &'a [bool],
+    /// The lane whose tangents are passed.
+    lane: usize,
 }
 
 /// What an augmented rule returned.
@@ -122,7 +137,7 @@ impl Adapter<'_, '_> {
             out.push(value);
             let types = &self.e.module.ctx.types;
             let (pointer, float) = (types.contains_pointer(ty), types.contains_float(ty));
-            let given = self.sig.shadow[n].map(|at| self.e.func.params[at]);
+            let given = self.sig.shadow[n].map(|at| self.e.func.params[at + self.lane]);
             if pointer {
                 let null = self.e.b().zero(ty);
                 out.push(match given {

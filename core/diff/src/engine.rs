@@ -37,6 +37,8 @@ pub struct Request {
     pub params: Vec<ParamActivity>,
     /// What is wanted of the result.
     pub result: ResultUse,
+    /// Number of lanes in forward mode; else one.
+    pub width: u32,
 }
 
 /// What a derivative does with the result of the primal function.
@@ -219,7 +221,7 @@ impl Engine {
         let unwinds = request.mode != Mode::Forward && reached.iter().any(|f| crate::unwind::may_unwind(module, *f));
         let value = request.result.value && request.mode == Mode::Combined;
         let kept = BTreeSet::new();
-        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept, unwinds, value };
+        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept, unwinds, value, width: request.width.max(1) };
         let mut queue = Vec::new();
         // A refused request leaves nothing behind that a later one could call.
         let before = (self.made.clone(), self.globals.clone(), self.written.len());

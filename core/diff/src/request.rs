@@ -54,6 +54,8 @@ pub struct DerivativeKey {
     pub unwinds: bool,
     /// The primal result is returned beside the adjoints; matters to the combined mode only.
     pub value: bool,
+    /// Number of lanes: tangents that are computed side by side; one in reverse modes.
+    pub width: u32,
 }
 
 /// Positions of the parts of a derivative's signature.
@@ -65,7 +67,7 @@ pub struct Signature {
     pub ret: TypeId,
     /// Position of each primal parameter.
     pub primal: Vec<usize>,
-    /// Position of the shadow or tangent of each primal parameter.
+    /// Position of the shadow or tangent of each primal parameter, of the first lane; those of the others follow.
     pub shadow: Vec<Option<usize>>,
     /// Position of the adjoint of the result.
     pub seed: Option<usize>,
@@ -79,7 +81,7 @@ pub struct Signature {
     pub tape_field: Option<u32>,
     /// Field with the primal result.
     pub result_field: Option<u32>,
-    /// Field with the tangent or shadow of the result.
+    /// Field with the tangent or shadow of the result, of the first lane; those of the others follow.
     pub shadow_field: Option<u32>,
 }
 
@@ -126,7 +128,7 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
         let extra = pointer || (forward && active);
         sig.shadow.push(extra.then_some(sig.params.len()));
         if extra {
-            sig.params.push(ty);
+            sig.params.extend(vec![ty; key.width as usize]);
         }
         let adjoint = active && matches!(key.mode, Mode::Combined | Mode::Gradient);
         sig.adjoints.push(adjoint.then_some(fields.len() as u32));
@@ -144,7 +146,7 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
             }
             if ret_active || ret_pointer {
                 sig.shadow_field = Some(fields.len() as u32);
-                fields.push(ret_ty);
+                fields.extend(vec![ret_ty; key.width as usize]);
             }
         }
         Mode::Augmented => {

@@ -122,7 +122,7 @@ pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Op
     let context = s.activity.calls.get(&i)?.clone();
     let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
     let kept = kept_by(s, i, &context);
-    Some(DerivativeKey { func, mode, context, kept, unwinds: s.key.unwinds, value: false })
+    Some(DerivativeKey { func, mode, context, kept, unwinds: s.key.unwinds, value: false, width: 1 })
 }
 
 /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which

@@ -327,7 +327,7 @@ impl Reverse<'_, '_> {
         let ty = self.s.func.ty(v);
         match self.e.module.ctx.consts[c].clone() {
             Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
-                let shadow = shadow_global(self.e.module, self.globals, g);
+                let shadow = shadow_global(self.e.module, self.globals, g, 0);
                 let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                 Ok(self.e.func.constant(c, ty))
             }
@@ -779,15 +779,17 @@ pub fn shadow_global(
     module: &mut enzyme_ir::Module,
     made: &mut super::ShadowGlobals,
     g: enzyme_ir::GlobalId,
+    lane: u32,
 ) -> enzyme_ir::GlobalId {
-    if let Some(s) = made.get(&g) {
+    if let Some(s) = made.get(&(g, lane)) {
         return *s;
     }
     let original = module.globals[g].clone();
     let zero = module.ctx.zero(original.ty);
-    let name = format!("{}.enzyme.shadow", original.name);
+    let lane_name = if lane == 0 { String::new() } else { format!(".{lane}") };
+    let name = format!("{}.enzyme.shadow{lane_name}", original.name);
     let shadow = Global { name, init: Some(zero), constant: false, linkage: Linkage::Internal, ..original };
     let id = module.globals.push(shadow);
-    made.insert(g, id);
+    made.insert((g, lane), id);
     id
 }

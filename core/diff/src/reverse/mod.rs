@@ -53,8 +53,8 @@ pub struct Options {
     pub cache_price: CachePrice,
 }
 
-/// Shadows of global variables, made on demand.
-pub type ShadowGlobals = BTreeMap<GlobalId, GlobalId>;
+/// Shadows of global variables, one for each lane, made on demand.
+pub type ShadowGlobals = BTreeMap<(GlobalId, u32), GlobalId>;
 
 pub(crate) struct Reverse<'a, 'm> {
     pub e: Emit<'m>,

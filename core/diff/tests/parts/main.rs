@@ -41,6 +41,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         kept: BTreeSet::new(),
         unwinds: false,
         value: false,
+        width: 1,
     };
     test(&module, &Subject { func, unit, activity, shape: &shape, key: &key });
 }

@@ -3,11 +3,12 @@
 //! Shadow memory holds the tangents of what primal memory holds, at all times: what writes one writes the other.
 //! Control flow is that of the primal. Tangents of values that are not active are zero.
 
+mod calls;
+
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use enzyme_analysis::callee::MemoryEffect;
-use enzyme_analysis::{Callee, Carry, resolve};
+use enzyme_analysis::Carry;
 use enzyme_ir::cfg::Cfg;
 use enzyme_ir::{
     Access, BinOp, BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, RmwOp, TailKind,
@@ -21,9 +22,9 @@ use crate::keys::{Subject, is_own_shadow};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
-use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
-use crate::reverse::memory::{choice_of, clear_new, holds_shadowed};
-use crate::reverse::{Options, ShadowGlobals, as_call, place_of, shadow_global};
+use crate::request::{Derivatives, Signature};
+use crate::reverse::memory::choice_of;
+use crate::reverse::{Options, ShadowGlobals, place_of, shadow_global};
 
 struct Tangent<'a, 'm> {
     e: Emit<'m>,
@@ -33,8 +34,10 @@ struct Tangent<'a, 'm> {
     globals: &'a mut ShadowGlobals,
     options: Options,
     map: SecondaryMap<ValueId, Option<ValueId>>,
-    /// Tangents and shadow pointers.
-    shadows: BTreeMap<ValueId, ValueId>,
+    /// Tangents and shadow pointers of each lane.
+    shadows: Vec<BTreeMap<ValueId, ValueId>>,
+    /// The lane whose tangents are written.
+    lane: usize,
     starts: BTreeMap<BlockId, BlockId>,
     ends: BTreeMap<BlockId, BlockId>,
     /// Block that ends in the invoke that ends a primal block; what follows it when it returns is in `ends`.
@@ -65,7 +68,8 @@ pub fn synthesise(
         globals,
         options,
         map: SecondaryMap::new(),
-        shadows: BTreeMap::new(),
+        shadows: vec![BTreeMap::new(); s.key.width as usize],
+        lane: 0,
         starts: BTreeMap::new(),
         ends: BTreeMap::new(),
         throws: BTreeMap::new(),
@@ -82,7 +86,9 @@ impl Tangent<'_, '_> {
         for (i, p) in self.s.func.params.iter().enumerate() {
             self.map[*p] = self.sig.primal.get(i).and_then(|n| self.e.func.params.get(*n)).copied();
             if let Some(n) = self.sig.shadow[i] {
-                self.shadows.insert(*p, self.e.func.params[n]);
+                for (lane, shadows) in self.shadows.iter_mut().enumerate() {
+                    shadows.insert(*p, self.e.func.params[n + lane]);
+                }
             }
         }
         let cfg = Cfg::new(self.s.func);
@@ -105,11 +111,13 @@ impl Tangent<'_, '_> {
                 let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
                 let v = self.e.b().phi(inst.ty, &[]);
                 self.map[r] = Some(v);
-                phis.push((*i, v, false));
+                phis.push((*i, v, None));
                 if self.wants_shadow(r) {
-                    let v = self.e.b().phi(inst.ty, &[]);
-                    self.shadows.insert(r, v);
-                    phis.push((*i, v, true));
+                    for lane in 0..self.shadows.len() {
+                        let v = self.e.b().phi(inst.ty, &[]);
+                        self.shadows[lane].insert(r, v);
+                        phis.push((*i, v, Some(lane)));
+                    }
                 }
             }
             for i in &self.s.func.blocks[*b].insts {
@@ -127,7 +135,8 @@ impl Tangent<'_, '_> {
             }
             self.ends.insert(*b, self.e.block);
         }
-        for (i, phi, is_shadow) in phis {
+        for (i, phi, lane) in phis {
+            self.lane = lane.unwrap_or(0);
             let inst = &self.s.func.insts[i];
             let (Op::Phi(blocks), Some(to)) = (&inst.op, self.s.shape.block_of[i]) else { continue };
             let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
@@ -136,7 +145,7 @@ impl Tangent<'_, '_> {
                 let known = if thrown { &self.throws } else { &self.ends };
                 let Some(end) = known.get(b) else { continue };
                 from.push(*end);
-                let v = if is_shadow { self.shadow_into(*a, inst.result)? } else { self.value(*a) };
+                let v = if lane.is_some() { self.shadow_into(*a, inst.result)? } else { self.value(*a) };
                 args.push(v);
             }
             if let Some(d) = self.e.func.def_inst(phi) {
@@ -171,7 +180,7 @@ impl Tangent<'_, '_> {
         if let ValueDef::Const(c) = self.s.func.values[v].def {
             return Ok(match self.e.module.ctx.consts[c].clone() {
                 Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
-                    let shadow = shadow_global(self.e.module, self.globals, g);
+                    let shadow = shadow_global(self.e.module, self.globals, g, self.lane as u32);
                     let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                     self.e.func.constant(c, ty)
                 }
@@ -182,7 +191,7 @@ impl Tangent<'_, '_> {
                 _ => return Err(Refusal::new(RefusalKind::NoShadow("a constant address expression".into()))),
             });
         }
-        if let Some(x) = self.shadows.get(&v) {
+        if let Some(x) = self.shadows[self.lane].get(&v) {
             return Ok(*x);
         }
         if self.s.has_shadow(v) {
@@ -260,76 +269,52 @@ impl Tangent<'_, '_> {
     }
 
     fn instruction(&mut self, i: InstId, inst: &Inst) -> Result<(), Refusal> {
-        let active = inst.result.filter(|r| self.wants_shadow(*r));
-        if let Some(r) = active.filter(|r| self.s.is_active(*r)) {
+        if let Some(r) = inst.result.filter(|r| self.wants_shadow(*r) && self.s.is_active(*r)) {
             self.check_carry(i, r)?;
         }
         match &inst.op {
             Op::Ret => return self.ret(inst),
             Op::Call(_) | Op::Invoke { .. } => return self.call(i, inst),
-            Op::Store(access) => {
-                self.copy(inst);
-                let Some(p) = inst.args.get(1) else { return Ok(()) };
-                if self.s.has_shadow(*p) {
-                    if self.s.is_mixed(*p) {
-                        let v = inst.args[0];
-                        if self.s.is_active(v) || self.s.has_shadow(v) {
-                            let (shadow, primal) = (self.shadow(*p)?, self.value(*p));
-                            let place = place_of(self.e.module, self.s.func, i);
-                            crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
-                        }
-                        let tangent = self.shadow(inst.args[0])?;
-                        let ty = self.e.ty(tangent);
-                        let at = self.guarded(*p, ty)?;
-                        self.e.store_shadow(tangent, at, *access);
-                    } else if let Some(lost) = replaced(&self.e.module.ctx, &self.s, inst.args[0], *p) {
-                        let at = self.shadow(*p)?;
-                        for (offset, kind) in lost {
-                            let by = self.e.b().i64(offset as u64);
-                            let (address, float) =
-                                (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(kind));
-                            let zero = self.e.b().zero(float);
-                            self.e.b().store(zero, address, 1, MemClass::Shadow);
-                        }
-                    } else if let Some(zero) = self.zero_of_integer(inst.args[0]) {
-                        // Constant bits: if they are a float's, its tangent is zero.
-                        let at = self.shadow(*p)?;
-                        self.e.store_shadow(zero, at, *access);
-                    } else {
-                        self.mirror(inst)?;
-                    }
-                }
-                return Ok(());
-            }
             Op::Alloca { elem, .. } => return self.slot(i, inst, *elem),
+            _ => self.copy_to(inst),
+        }
+        self.in_lanes(|this| this.tangent(i, inst))
+    }
+
+    /// Writes the tangents of all lanes, one after the other.
+    fn in_lanes(&mut self, mut write: impl FnMut(&mut Self) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        for lane in 0..self.shadows.len() {
+            self.lane = lane;
+            write(self)?;
+        }
+        self.lane = 0;
+        Ok(())
+    }
+
+    /// The tangent of an instruction whose primal has just been written.
+    fn tangent(&mut self, i: InstId, inst: &Inst) -> Result<(), Refusal> {
+        let active = inst.result.filter(|r| self.wants_shadow(*r));
+        match &inst.op {
+            Op::Store(access) => return self.store(i, inst, *access),
             Op::AtomicRmw(op, access) => return self.atomic(i, inst, *op, *access),
             Op::FNeg | Op::Binary(_) | Op::Cast(CastOp::FPTrunc | CastOp::FPExt) => {
-                self.copy_to(inst);
                 // An address may be computed as an integer: a tagged pointer.
-                if let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r) && !self.s.is_active(*r)) {
+                let address = inst.result.filter(|r| self.s.has_shadow(*r) && !self.s.is_active(*r));
+                let Some(r) = address.or(active.filter(|r| self.s.is_active(*r))) else { return Ok(()) };
+                if address.is_some() || matches!(inst.op, Op::Cast(_)) {
                     if let Some(v) = self.mirror(inst)? {
-                        self.shadows.insert(r, v);
-                    }
-                    return Ok(());
-                }
-                let Some(r) = active.filter(|r| self.s.is_active(*r)) else {
-                    return Ok(());
-                };
-                if matches!(inst.op, Op::Cast(_)) {
-                    if let Some(v) = self.mirror(inst)? {
-                        self.shadows.insert(r, v);
+                        self.shadows[self.lane].insert(r, v);
                     }
                     return Ok(());
                 }
                 let Some(rule) = enzyme_rules::lookup_inst(&inst.op) else { return self.refuse(i, "this arithmetic") };
                 self.e.fast = inst.fast | self.options.fast;
                 let tangent = self.rule(rule, &inst.args, Some(r))?;
-                self.shadows.insert(r, tangent);
+                self.shadows[self.lane].insert(r, tangent);
                 return Ok(());
             }
             _ => {}
         }
-        self.copy_to(inst);
         let Some(r) = active else { return Ok(()) };
         match &inst.op {
             Op::Load(access) => {
@@ -337,7 +322,7 @@ impl Tangent<'_, '_> {
                 if self.s.is_active(r) && self.s.is_mixed(p) {
                     let at = self.guarded(p, inst.ty)?;
                     let v = self.e.load_shadow(inst.ty, at, *access);
-                    self.shadows.insert(r, v);
+                    self.shadows[self.lane].insert(r, v);
                     return Ok(());
                 }
             }
@@ -357,7 +342,42 @@ impl Tangent<'_, '_> {
                 let (primal, place) = (self.value(r), place_of(self.e.module, self.s.func, i));
                 crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
             }
-            self.shadows.insert(r, v);
+            self.shadows[self.lane].insert(r, v);
+        }
+        Ok(())
+    }
+
+    /// The tangent of a store, in shadow memory.
+    fn store(&mut self, i: InstId, inst: &Inst, access: Access) -> Result<(), Refusal> {
+        let Some(p) = inst.args.get(1) else { return Ok(()) };
+        if self.s.has_shadow(*p) {
+            if self.s.is_mixed(*p) {
+                let v = inst.args[0];
+                if self.s.is_active(v) || self.s.has_shadow(v) {
+                    let (shadow, primal) = (self.shadow(*p)?, self.value(*p));
+                    let place = place_of(self.e.module, self.s.func, i);
+                    crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
+                }
+                let tangent = self.shadow(inst.args[0])?;
+                let ty = self.e.ty(tangent);
+                let at = self.guarded(*p, ty)?;
+                self.e.store_shadow(tangent, at, access);
+            } else if let Some(lost) = replaced(&self.e.module.ctx, &self.s, inst.args[0], *p) {
+                let at = self.shadow(*p)?;
+                for (offset, kind) in lost {
+                    let by = self.e.b().i64(offset as u64);
+                    let (address, float) =
+                        (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(kind));
+                    let zero = self.e.b().zero(float);
+                    self.e.b().store(zero, address, 1, MemClass::Shadow);
+                }
+            } else if let Some(zero) = self.zero_of_integer(inst.args[0]) {
+                // Constant bits: if they are a float's, its tangent is zero.
+                let at = self.shadow(*p)?;
+                self.e.store_shadow(zero, at, access);
+            } else {
+                self.mirror(inst)?;
+            }
         }
         Ok(())
     }
@@ -410,6 +430,15 @@ impl Tangent<'_, '_> {
             self.e.block = here;
             return Ok(());
         };
+        self.in_lanes(|this| {
+            this.shadow_slot(inst, r, elem);
+            Ok(())
+        })?;
+        self.e.block = here;
+        Ok(())
+    }
+
+    fn shadow_slot(&mut self, inst: &Inst, r: ValueId, elem: TypeId) {
         let mut copy = inst.clone();
         copy.origin = None;
         let shadow = self.copy(&copy);
@@ -425,10 +454,8 @@ impl Tangent<'_, '_> {
                 None => size,
             };
             self.e.fill_zero(shadow, bytes);
-            self.shadows.insert(r, shadow);
+            self.shadows[self.lane].insert(r, shadow);
         }
-        self.e.block = here;
-        Ok(())
     }
 
     /// The tangent of the result of an operation with a rule; writes tangents of what it writes to memory.
@@ -505,7 +532,6 @@ impl Tangent<'_, '_> {
 
     /// An atomic update: the same on the tangent in shadow memory, not atomically.
     fn atomic(&mut self, i: InstId, inst: &Inst, op: RmwOp, access: Access) -> Result<(), Refusal> {
-        self.copy_to(inst);
         let (Some(p), Some(v)) = (inst.args.first().copied(), inst.args.get(1).copied()) else { return Ok(()) };
         let carries = |x: ValueId| self.s.unit.carry[x].may();
         if !self.s.has_shadow(p) || !(carries(v) || inst.result.is_some_and(carries)) {
@@ -539,240 +565,7 @@ impl Tangent<'_, '_> {
         };
         self.e.store_shadow(new, at, access);
         if let Some(r) = inst.result.filter(|r| self.s.is_active(*r)) {
-            self.shadows.insert(r, old);
-        }
-        Ok(())
-    }
-
-    /// The product of the arguments that give a size.
-    fn bytes_of(&mut self, args: &[ValueId], size: usize, count: Option<usize>) -> ValueId {
-        let bytes = self.value(args[size]);
-        let mut bytes = self.e.to_i64(bytes);
-        if let Some(n) = count {
-            let n = self.value(args[n]);
-            let n = self.e.to_i64(n);
-            bytes = self.e.b().binary(BinOp::Mul, bytes, n);
-        }
-        bytes
-    }
-
-    /// Reallocation: of the shadow too; what it gains is cleared.
-    fn realloc(&mut self, i: InstId, inst: &Inst, ptr: usize, bytes: ValueId) -> Result<(), Refusal> {
-        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
-        let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
-        if self.s.is_mixed(r) || self.s.is_mixed(args[ptr]) {
-            return self.refuse(i, "reallocation of memory that may be constant");
-        }
-        let old = self.shadow(args[ptr])?;
-        let kept = crate::runtime::common_bytes(&mut self.e, old, bytes);
-        if let Some(new) = self.repeat(inst, &args, &[ptr])? {
-            let rest = self.e.b().binary(BinOp::Sub, bytes, kept);
-            let gained = self.e.b().byte_offset(new, kept);
-            let ty = self.e.ty(new);
-            let (null, none) = (self.e.b().zero(ty), self.e.b().i64(0));
-            let failed = self.e.b().icmp(enzyme_ir::IntPred::Eq, new, null);
-            let rest = self.e.choose(failed, none, rest);
-            self.e.fill_zero(gained, rest);
-            self.shadows.insert(r, new);
-        }
-        Ok(())
-    }
-
-    /// Allocation through a pointer: for the shadow too, where there is one.
-    fn alloc_into(&mut self, i: InstId, inst: &Inst, place: usize, bytes: ValueId) -> Result<(), Refusal> {
-        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
-        let p = args[place];
-        if !self.s.has_shadow(p) {
-            return Ok(());
-        }
-        if self.s.is_mixed(p) {
-            return self.refuse(i, "an allocation stored in memory that may be constant");
-        }
-        let at = self.shadow(p)?;
-        if holds_shadowed(&self.s, p) {
-            let status = self.repeat(inst, &args, &[place])?;
-            clear_new(&mut self.e, status, at, bytes);
-        } else {
-            let ptr = self.e.module.ctx.types.ptr();
-            let primal = self.value(p);
-            let made = self.e.b().load(ptr, primal, 0, MemClass::Primal);
-            self.e.b().store(made, at, 0, MemClass::Shadow);
-        }
-        Ok(())
-    }
-
-    fn call(&mut self, i: InstId, inst: &Inst) -> Result<(), Refusal> {
-        let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
-        if self.s.activity.aborts.contains(&i) {
-            let place = place_of(self.e.module, self.s.func, i);
-            crate::runtime::refuse_target(&mut self.e, &place);
-            if let Some(r) = inst.result {
-                let nothing = self.e.b().poison(inst.ty);
-                self.map[r] = Some(nothing);
-                self.shadows.insert(r, nothing);
-            }
-            return Ok(());
-        }
-        match resolve(self.e.module, self.s.func, i) {
-            Callee::Math(math) => {
-                self.copy_to(inst);
-                self.e.fast = inst.fast | self.options.fast;
-                let any = args.iter().any(|a| self.s.is_active(*a) || self.s.has_shadow(*a));
-                if any {
-                    let tangent = self.rule(math.rule, &args, inst.result)?;
-                    if let Some(r) = inst.result.filter(|r| self.s.is_active(*r)) {
-                        self.shadows.insert(r, tangent);
-                    }
-                }
-                Ok(())
-            }
-            Callee::Defined(func) if self.s.activity.calls.contains_key(&i) => self.derivative_call(i, func, &args),
-            Callee::Defined(_) | Callee::Unknown(_) => {
-                self.copy_to(inst);
-                Ok(())
-            }
-            Callee::Known(known) => self.known_call(i, inst, &args, known.memory()),
-        }
-    }
-
-    fn known_call(&mut self, i: InstId, inst: &Inst, args: &[ValueId], effect: MemoryEffect) -> Result<(), Refusal> {
-        self.copy_to(inst);
-        match effect {
-            MemoryEffect::None | MemoryEffect::LifetimeStart { .. } => Ok(()),
-            MemoryEffect::Copy { dst, src, len, .. } => {
-                if let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) {
-                    let shadow = self.shadow(args[dst])?;
-                    self.shadows.insert(r, shadow);
-                }
-                if !self.s.has_shadow(args[dst]) {
-                    return Ok(());
-                }
-                let at = self.shadow(args[dst])?;
-                let n = self.value(args[len]);
-                let n = self.e.to_i64(n);
-                let there = self.guarded_bytes(args[dst], n)?;
-                if !self.s.has_shadow(args[src]) {
-                    self.e.fill_zero(at, there);
-                } else if !self.s.is_mixed(args[dst]) && !self.s.is_mixed(args[src]) {
-                    self.repeat(inst, args, &[dst, src])?;
-                } else {
-                    let from = self.shadow(args[src])?;
-                    let both = self.guarded_bytes(args[src], there)?;
-                    self.e.move_bytes(at, from, both);
-                    let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
-                    self.e.fill_zero(at, rest);
-                }
-                Ok(())
-            }
-            MemoryEffect::Set { dst, len, .. } => {
-                if self.s.has_shadow(args[dst]) {
-                    let at = self.shadow(args[dst])?;
-                    let n = self.value(args[len]);
-                    let n = self.guarded_bytes(args[dst], n)?;
-                    self.e.fill_zero(at, n);
-                }
-                Ok(())
-            }
-            MemoryEffect::Alloc { size, count, zeroed } => {
-                let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
-                let shadow = self.repeat(inst, args, &[])?;
-                let mut bytes = self.value(args[size]);
-                if let Some(n) = count {
-                    let n = self.value(args[n]);
-                    bytes = self.e.b().binary(enzyme_ir::BinOp::Mul, bytes, n);
-                }
-                if let Some(shadow) = shadow {
-                    if !zeroed {
-                        self.e.fill_zero(shadow, bytes);
-                    }
-                    self.shadows.insert(r, shadow);
-                }
-                Ok(())
-            }
-            MemoryEffect::Realloc { ptr, size, count } => {
-                let bytes = self.bytes_of(args, size, count);
-                self.realloc(i, inst, ptr, bytes)
-            }
-            MemoryEffect::AllocInto { place, size, count } => {
-                let bytes = self.bytes_of(args, size, count);
-                self.alloc_into(i, inst, place, bytes)
-            }
-            MemoryEffect::Free { ptr } => {
-                if self.s.has_shadow(args[ptr]) {
-                    self.repeat(inst, args, &[ptr])?;
-                }
-                Ok(())
-            }
-            MemoryEffect::Unsupported(what) => {
-                if args.iter().any(|a| self.s.has_shadow(*a)) {
-                    return self.refuse(i, what);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// The call again with the shadows of the arguments named.
-    fn repeat(&mut self, inst: &Inst, args: &[ValueId], shadowed: &[usize]) -> Result<Option<ValueId>, Refusal> {
-        let mut values: Vec<ValueId> = Vec::new();
-        for (n, a) in inst.args.iter().enumerate() {
-            let is_arg = n > 0 && n <= args.len();
-            values.push(if is_arg && shadowed.contains(&(n - 1)) { self.shadow(*a)? } else { self.value(*a) });
-        }
-        let mut copy = as_call(inst);
-        copy.origin = None;
-        if let Op::Call(info) = &mut copy.op {
-            info.tail = TailKind::None;
-        }
-        Ok(self.e.copy(&copy, &values, MemClass::Unknown))
-    }
-
-    fn derivative_call(&mut self, i: InstId, func: FuncId, args: &[ValueId]) -> Result<(), Refusal> {
-        let Some(context) = self.s.activity.calls.get(&i).cloned() else { return Ok(()) };
-        let key = DerivativeKey {
-            func,
-            mode: Mode::Forward,
-            context,
-            kept: Default::default(),
-            unwinds: false,
-            value: false,
-        };
-        let Some((f, sig)) = self.derivatives.get(self.e.module, &key) else {
-            return Err(Refusal::new(RefusalKind::Internal("a call lost its derivative".into())).at(i));
-        };
-        let mut values = vec![None; sig.params.len()];
-        for (n, a) in args.iter().enumerate().take(sig.primal.len()) {
-            values[sig.primal[n]] = Some(self.value(*a));
-            if let Some(at) = sig.shadow[n] {
-                values[at] = Some(self.shadow(*a)?);
-            }
-        }
-        let values: Vec<ValueId> = values.into_iter().flatten().collect();
-        if values.len() != sig.params.len() {
-            return self.refuse(i, "a call with too few arguments");
-        }
-        let pad = match self.unwinding(&self.s.func.insts[i].op) {
-            Some(b) => self.starts.get(&b).copied(),
-            None => None,
-        };
-        let out = match pad {
-            Some(pad) => {
-                let next = self.e.new_block("returned");
-                let sig = self.e.module.funcs[f].sig;
-                let out = self.e.b().invoke(f, sig, &values, next, pad);
-                self.e.block = next;
-                out
-            }
-            None => self.e.call_func(f, &values),
-        };
-        if let Some(r) = self.s.func.insts[i].result {
-            if let Some(n) = sig.result_field {
-                self.map[r] = Some(self.e.b().extract_value(out, &[n]));
-            }
-            if let Some(n) = sig.shadow_field {
-                let shadow = self.e.b().extract_value(out, &[n]);
-                self.shadows.insert(r, shadow);
-            }
+            self.shadows[self.lane].insert(r, old);
         }
         Ok(())
     }
@@ -784,7 +577,10 @@ impl Tangent<'_, '_> {
                 fields.push(self.value(*v));
             }
             if self.sig.shadow_field.is_some() {
-                fields.push(self.shadow(*v)?);
+                self.in_lanes(|this| {
+                    fields.push(this.shadow(*v)?);
+                    Ok(())
+                })?;
             }
         }
         let out = self.e.tuple(self.sig.ret, &fields);
