@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 pub mod codes;
 pub mod marker;
 pub mod pipeline;

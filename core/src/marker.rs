@@ -32,7 +32,7 @@ pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_fwdsplit",
     AUGMENT_SIZE,
     "__enzyme_virtualreverse",
-    "__enzyme_batch",
+    crate::batch::BATCH,
     "__enzyme_error_estimate",
     "__enzyme_truncate_",
     "__enzyme_expand_",
@@ -163,6 +163,11 @@ pub fn function_of(call: &MarkerCall) -> Result<FuncId, Report> {
     }
 }
 
+/// The annotation that argument `at` of a call is, if it is one.
+pub fn annotation_at(call: &MarkerCall, at: usize) -> Option<&str> {
+    call.args.get(at).and_then(|a| annotation(&a.value))
+}
+
 fn annotation(value: &MarkerValue) -> Option<&str> {
     match value {
         MarkerValue::GlobalRef(name) | MarkerValue::LoadOfGlobal(name) => name.starts_with("enzyme_").then_some(name),
@@ -176,7 +181,7 @@ const WIDTH: &str = "enzyme_width";
 const MOST_LANES: u64 = 1024;
 
 /// The number of lanes, where the call says so.
-fn width_of(call: &MarkerCall) -> Result<Option<u32>, Report> {
+pub fn width_of(call: &MarkerCall) -> Result<Option<u32>, Report> {
     let Some(at) = call.args.iter().position(|a| annotation(&a.value) == Some(WIDTH)) else { return Ok(None) };
     match call.args.get(at + 1).map(|a| &a.value) {
         Some(MarkerValue::ConstInt(n)) if (1..=MOST_LANES).contains(n) => Ok(Some(*n as u32)),
@@ -437,7 +442,8 @@ fn check_pointer(module: &Module, call: &MarkerCall, at: usize, n: usize) -> Res
     }
 }
 
-fn check(module: &Module, call: &MarkerCall, at: usize, ty: TypeId, n: usize, name: &str) -> Result<(), Report> {
+/// Whether argument `at` of a call can be parameter `n` of the function `name`.
+pub fn check(module: &Module, call: &MarkerCall, at: usize, ty: TypeId, n: usize, name: &str) -> Result<(), Report> {
     let Some(arg) = call.args.get(at) else {
         let needed = format!("argument {} of '{name}' (parameter {}) is missing", at + 1, n + 1);
         return Err(Report::new(codes::E0101, needed));

@@ -15,6 +15,7 @@ use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Ref
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
+use crate::batch::{self, BATCH};
 use crate::codes;
 use crate::marker::{self, AUGMENT_SIZE, MARKERS, Marker, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
@@ -365,6 +366,10 @@ fn differentiate(
     let already = engine.written.len();
     if call.callee.contains(AUGMENT_SIZE) {
         let wrapper = wrapper::size(&mut session.ir, call, number);
+        return replace(session, engine, call, Vec::new(), wrapper);
+    }
+    if call.callee.contains(BATCH) {
+        let wrapper = batch::build(&mut session.ir, call, number)?;
         return replace(session, engine, call, Vec::new(), wrapper);
     }
     let mode = marker::mode_of(&call.callee)?;

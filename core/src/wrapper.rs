@@ -233,7 +233,7 @@ fn clear_globals(e: &mut Emit<'_>, globals: &ShadowGlobals) {
 }
 
 /// The shadow or tangent of a lane, as the type of the parameter.
-fn lane_of(e: &mut Emit<'_>, given: &LaneArg, ty: TypeId) -> ValueId {
+pub fn lane_of(e: &mut Emit<'_>, given: &LaneArg, ty: TypeId) -> ValueId {
     let v = e.func.params[given.arg];
     let v = match given.stride {
         Some((stride, lane)) => {
@@ -325,7 +325,7 @@ fn adjoints(
 }
 
 /// Returns `values` in the form that the marker is declared with.
-fn give_back(e: &mut Emit<'_>, call: &MarkerCall, values: Vec<ValueId>, what: &str) -> Result<Option<ValueId>, Report> {
+pub fn give_back(e: &mut Emit<'_>, call: &MarkerCall, values: Vec<ValueId>, what: &str) -> Result<Option<ValueId>, Report> {
     let void = matches!(e.module.ctx.types[call.ret], Type::Void);
     if let Some(ty) = call.sret() {
         let to = e.func.params[0];

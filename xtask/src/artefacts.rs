@@ -17,7 +17,9 @@ use crate::project::Project;
 
 /// The plugin's own name; the others are links to it, since builds of users name them.
 const PLUGIN: &str = "LLVMEnzyme-22";
-const PLUGIN_LINKS: [&str; 3] = ["ClangEnzyme-22", "LLDEnzyme-22", "FlangEnzyme-22"];
+const PLUGIN_LINKS: [&str; 2] = ["LLDEnzyme-22", "FlangEnzyme-22"];
+/// What clang loads with `-fplugin`: it brings the plugin along.
+const CLANG_PLUGIN: &str = "ClangEnzyme-22";
 
 /// The extension of a file that a host can load.
 fn library_extension() -> &'static str {
@@ -41,6 +43,7 @@ pub fn build(project: &Project) -> Result<()> {
     let plugin = library_folder.join(format!("{PLUGIN}.{}", library_extension()));
     replace(&library, &plugin)?;
     check_unlinked(project, &llvm, &plugin)?;
+    clang_plugin(project, &llvm, &library_folder)?;
     for name in PLUGIN_LINKS {
         link(&plugin, &library_folder.join(format!("{name}.{}", library_extension())))?;
     }
@@ -108,6 +111,36 @@ fn check_unlinked(project: &Project, llvm: &llvm::Llvm, plugin: &Path) -> Result
         );
     }
     Ok(())
+}
+
+/// Builds the clang plugin from `plugin/clang`; where clang's headers are missing, its name stands for the pass plugin.
+fn clang_plugin(project: &Project, llvm: &llvm::Llvm, folder: &Path) -> Result<()> {
+    let target = folder.join(format!("{CLANG_PLUGIN}.{}", library_extension()));
+    let config = llvm.program("llvm-config").context("llvm-config was found before")?;
+    let ask = |what: &str| -> Result<String> {
+        Ok(Invocation::new(project, &config).arguments(&[what]).output()?.trim().to_owned())
+    };
+    let headers = PathBuf::from(ask("--includedir")?).join("clang/Frontend/CompilerInstance.h");
+    if !headers.is_file() {
+        println!("clang's headers are missing: {CLANG_PLUGIN} works with -fpass-plugin, not with -fplugin");
+        return link(&folder.join(format!("{PLUGIN}.{}", library_extension())), &target);
+    }
+    let source = project.root.join("plugin/clang/clang.cpp");
+    let made = project.root.join("target").join(format!("{CLANG_PLUGIN}.{}", library_extension()));
+    let newer = |a: &Path, b: &Path| Some(fs::metadata(a).ok()?.modified().ok()? > fs::metadata(b).ok()?.modified().ok()?);
+    if !newer(&made, &source).unwrap_or(false) {
+        let flags = ask("--cxxflags")?;
+        let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+        let mut words = compiler.split_whitespace();
+        let mut compile = Invocation::new(project, words.next().unwrap_or("c++"));
+        compile = compile.arguments(&words.collect::<Vec<_>>()).arguments(&flags.split_whitespace().collect::<Vec<_>>());
+        compile = compile.arguments(&["-fPIC", "-shared", "-fno-rtti", "-O2"]).arguments(&[&source]);
+        if cfg!(target_os = "macos") {
+            compile = compile.arguments(&["-undefined", "dynamic_lookup"]);
+        }
+        compile.arguments(&["-o"]).arguments(&[&made]).run()?;
+    }
+    replace(&made, &target)
 }
 
 /// Copies `include/`, if there is one yet.

@@ -60,7 +60,8 @@ void keepCall(Function &function) {
   function.addFnAttr(Attribute::NoInline);
 }
 
-// `annotate("word")` on a function or global leaves an entry in llvm.global.annotations.
+// `annotate("word")` on a function or global leaves an entry in llvm.global.annotations; so do our attributes, which are read
+// by plugin/clang.
 void markAnnotated(Module &module) {
   const GlobalVariable *table = module.getGlobalVariable("llvm.global.annotations");
   const auto *rows = table && table->hasInitializer() ? dyn_cast<ConstantArray>(table->getInitializer()) : nullptr;
@@ -68,13 +69,18 @@ void markAnnotated(Module &module) {
     return;
   for (const Use &use : rows->operands()) {
     const auto *row = dyn_cast<ConstantStruct>(use.get());
-    if (!row || row->getNumOperands() < 2 || textOf(row->getOperand(1)) != "enzyme_inactive")
+    if (!row || row->getNumOperands() < 2)
       continue;
+    StringRef word = textOf(row->getOperand(1));
     Value *target = enz::resolve(row->getOperand(0));
-    if (auto *function = dyn_cast<Function>(target)) {
+    auto *function = dyn_cast<Function>(target);
+    if (function && word == "enzyme_inactive") {
       function->addFnAttr("enzyme_inactive");
       keepCall(*function);
-    } else if (auto *global = dyn_cast<GlobalVariable>(target)) {
+    } else if (function && word.consume_front("enzyme_function_like=")) {
+      function->addFnAttr("enzyme_math", word);
+      keepCall(*function);
+    } else if (auto *global = dyn_cast<GlobalVariable>(target); global && word == "enzyme_inactive") {
       global->addAttribute("enzyme_inactive");
     }
   }

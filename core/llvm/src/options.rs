@@ -122,6 +122,81 @@ options! {
     strong_zero: bool = false, "enzyme-strong-zero", "A zero adjoint stays zero through infinite partial derivatives";
 }
 
+/// Flags of the reference system that have no meaning here: they are accepted, and a note says that they do nothing.
+pub const ACCEPTED: &[OptionRow] = &[
+    accepted("activity-analysis-duplicated-ret", OptionKind::Bool(false)),
+    accepted("activity-analysis-func", OptionKind::Text),
+    accepted("activity-analysis-inactive-args", OptionKind::Bool(false)),
+    accepted("enzyme-aggressive-aa", OptionKind::Bool(false)),
+    accepted("enzyme-always-inline", OptionKind::Bool(false)),
+    accepted("enzyme-assume-unknown-nofree", OptionKind::Bool(false)),
+    accepted("enzyme-attributor", OptionKind::Bool(false)),
+    accepted("enzyme-auto-sparsity", OptionKind::Bool(false)),
+    accepted("enzyme-blas-copy", OptionKind::Bool(true)),
+    accepted("enzyme-check-nan", OptionKind::Bool(false)),
+    accepted("enzyme-coalese", OptionKind::Bool(false)),
+    accepted("enzyme-detect-readthrow", OptionKind::Bool(true)),
+    accepted("enzyme-disable-activity-analysis", OptionKind::Bool(false)),
+    accepted("enzyme-emptyfn-inactive", OptionKind::Bool(false)),
+    accepted("enzyme-enable-recursive-activity", OptionKind::Bool(true)),
+    accepted("enzyme-free-internal-allocations", OptionKind::Bool(true)),
+    accepted("enzyme-global-activity", OptionKind::Bool(false)),
+    accepted("enzyme-globals-default-inactive", OptionKind::Bool(false)),
+    accepted("enzyme-inactive-dynamic", OptionKind::Bool(true)),
+    accepted("enzyme-inline", OptionKind::Bool(false)),
+    accepted("enzyme-julia-addr-load", OptionKind::Bool(false)),
+    accepted("enzyme-lapack-copy", OptionKind::Bool(false)),
+    accepted("enzyme-loop-invariant-cache", OptionKind::Bool(true)),
+    accepted("enzyme-loose-types", OptionKind::Bool(false)),
+    accepted("enzyme-lower-globals", OptionKind::Bool(false)),
+    accepted("enzyme-max-cache", OptionKind::Bool(false)),
+    accepted("enzyme-max-int-offset", OptionKind::Int(100)),
+    accepted("enzyme-max-type-depth", OptionKind::Int(6)),
+    accepted("enzyme-max-type-offset", OptionKind::Int(500)),
+    accepted("enzyme-memmove-warning", OptionKind::Bool(true)),
+    accepted("enzyme-mincut-cache", OptionKind::Bool(true)),
+    accepted("enzyme-name-instructions", OptionKind::Bool(false)),
+    accepted("enzyme-new-cache", OptionKind::Bool(true)),
+    accepted("enzyme-noalias", OptionKind::Bool(false)),
+    accepted("enzyme-non-power2-cache", OptionKind::Bool(false)),
+    accepted("enzyme-omp-opt", OptionKind::Bool(false)),
+    accepted("enzyme-phi-restructure", OptionKind::Bool(false)),
+    accepted("enzyme-post-inline-opt", OptionKind::Int(0)),
+    accepted("enzyme-post-opt-level", OptionKind::Int(0)),
+    accepted("enzyme-postopt", OptionKind::Bool(false)),
+    accepted("enzyme-preopt", OptionKind::Bool(true)),
+    accepted("enzyme-print-diffuse", OptionKind::Bool(false)),
+    accepted("enzyme-print-unnecessary", OptionKind::Bool(false)),
+    accepted("enzyme-register-reduce", OptionKind::Bool(false)),
+    accepted("enzyme-rematerialize", OptionKind::Bool(true)),
+    accepted("enzyme-runtime-error", OptionKind::Bool(false)),
+    accepted("enzyme-rust-type", OptionKind::Bool(false)),
+    accepted("enzyme-select-opt", OptionKind::Bool(true)),
+    accepted("enzyme-shared-forward", OptionKind::Bool(false)),
+    accepted("enzyme-smallbool", OptionKind::Bool(false)),
+    accepted("enzyme-speculate-phis", OptionKind::Bool(false)),
+    accepted("enzyme-strict-aliasing", OptionKind::Bool(true)),
+    accepted("enzyme-type-warning", OptionKind::Bool(true)),
+    accepted("enzyme-vector-split-phi", OptionKind::Bool(true)),
+    accepted("enzyme-zero-cache", OptionKind::Bool(false)),
+    accepted("enzyme_nonmarkedglobals_inactiveloads", OptionKind::Bool(true)),
+    accepted("mincut-print-graphviz", OptionKind::Bool(false)),
+    accepted("type-analysis-func", OptionKind::Text),
+];
+
+const fn accepted(name: &'static str, kind: OptionKind) -> OptionRow {
+    OptionRow { name, kind, help: "Accepted for compatibility, without effect" }
+}
+
+/// The flags given on the command line of this process that do nothing.
+pub fn given_without_effect() -> Vec<&'static str> {
+    let given = |row: &&OptionRow| match row.kind {
+        OptionKind::Bool(_) | OptionKind::Int(_) => number(row.name).is_some(),
+        OptionKind::Text => text(row.name).is_some(),
+    };
+    ACCEPTED.iter().filter(given).map(|row| row.name).collect()
+}
+
 fn number(name: &str) -> Option<i64> {
     let mut value = 0i64;
     // SAFETY: the name is borrowed for the call and `value` is a valid place to write to.
@@ -142,6 +217,7 @@ pub fn text(name: &str) -> Option<String> {
 pub fn register() {
     let specs: Vec<ffi::OptionSpec> = TABLE
         .iter()
+        .chain(ACCEPTED)
         .map(|row| {
             let (kind, initial) = match row.kind {
                 OptionKind::Bool(on) => (0, i64::from(on)),

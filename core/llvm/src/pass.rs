@@ -80,10 +80,22 @@ pub fn plugin_info() -> ffi::PluginInfo {
     info
 }
 
+/// Says once which of the flags given do nothing.
+fn note_once() {
+    static NOTED: std::sync::Once = std::sync::Once::new();
+    NOTED.call_once(|| {
+        let given = crate::options::given_without_effect();
+        if !given.is_empty() {
+            eprintln!("note: without effect here: -{} (docs/compat.md says why)", given.join(", -"));
+        }
+    });
+}
+
 unsafe extern "C" fn run(host: HostRef, phase: u32, speed: u32, size: u32) -> u8 {
     let Some(handler) = HANDLER.get() else { return 0 };
     let result = catch_unwind(AssertUnwindSafe(|| {
         let options = Options::from_command_line();
+        note_once();
         let Some(phase) = Phase::from_raw(phase).filter(|_| options.enable) else { return false };
         // SAFETY: the bridge passes a host whose module is alive during the call and used by nobody else.
         let mut session = unsafe { Session::new(host) };
