@@ -49,7 +49,10 @@ fn arguments(module: &Module, call: &MarkerCall, func: FuncId, width: u32) -> Re
             }
             Some(other) => return Err(Report::new(codes::E0102, format!("'{other}' says nothing of a batch"))),
             None => {
-                let why = format!("parameter {} of '{name}' is neither enzyme_vector, enzyme_scalar nor enzyme_buffer", n + 1);
+                let why = format!(
+                    "parameter {} of '{name}' is neither enzyme_vector, enzyme_scalar nor enzyme_buffer",
+                    n + 1
+                );
                 return Err(Report::new(codes::E0105, why));
             }
         };

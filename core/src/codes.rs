@@ -38,7 +38,7 @@ code! {
     E0107, "a marker call has too many arguments",
         "pass one argument per parameter of the function, and its shadow after each one that is enzyme_dup";
     E0108, "this marker is not supported",
-        "use __enzyme_autodiff or __enzyme_fwddiff";
+        "see docs/compat.md for the markers that are, and what to use instead of this one";
     E0109, "an annotation does not fit the parameter's type",
         "enzyme_out is for floats; memory is enzyme_dup or enzyme_const";
     E0110, "the module is malformed",

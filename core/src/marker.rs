@@ -92,21 +92,21 @@ fn size_behind(call: &MarkerCall, at: usize) -> Result<u64, Report> {
 /// the parameter is the address itself.
 fn parts(module: &Module, params: &[TypeId], bytes: u64) -> Option<Vec<(TypeId, Option<u64>)>> {
     let ctx = &module.ctx;
-    if matches!(ctx.types[*params.first()?], Type::Ptr(_)) && bytes > ctx.layout.size_of(&ctx.types, *params.first()?)? {
+    if matches!(ctx.types[*params.first()?], Type::Ptr(_))
+        && bytes > ctx.layout.size_of(&ctx.types, *params.first()?)?
+    {
         return Some(vec![(params[0], None)]);
     }
     let mut out = Vec::new();
     let mut end = 0u64;
     for ty in params {
-        if end >= bytes {
+        // Each part is what one register holds: eight bytes, or more in a vector or an array.
+        let offset = end.div_ceil(8) * 8;
+        if offset >= bytes {
             break;
         }
-        let (size, align) = (ctx.layout.size_of(&ctx.types, *ty)?, ctx.layout.align_of(&ctx.types, *ty).max(1));
-        // Vectors of two floats lie where their elements do.
-        let align = if matches!(ctx.types[*ty], Type::Vector { .. }) { align.min(4) } else { align };
-        let offset = end.div_ceil(align) * align;
         out.push((*ty, Some(offset)));
-        end = offset + size;
+        end = offset + ctx.layout.size_of(&ctx.types, *ty)?;
     }
     (end <= bytes.div_ceil(8) * 8).then_some(out)
 }
@@ -226,7 +226,8 @@ impl Settings {
             Some(note @ ("enzyme_tape" | "enzyme_allocated")) => {
                 let split = matches!(mode, Mode::Augmented | Mode::Gradient);
                 let Some(arg) = call.args.get(at + 1).filter(|_| split) else {
-                    let why = format!("'{note}' is for the two calls of a split derivative, with an argument behind it");
+                    let why =
+                        format!("'{note}' is for the two calls of a split derivative, with an argument behind it");
                     return Err(Report::new(codes::E0109, why));
                 };
                 match arg.value {
@@ -314,15 +315,17 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
         }
         // A structure that was taken apart covers several parameters.
         let covered = match behind {
-            Some(bytes) => parts(module, &param_types[n..], bytes)
-                .ok_or_else(|| Report::new(codes::E0105, format!("'{BY_REFERENCE}' names no {bytes} bytes of parameters of '{name}'")))?,
+            Some(bytes) => parts(module, &param_types[n..], bytes).ok_or_else(|| {
+                Report::new(codes::E0105, format!("'{BY_REFERENCE}' names no {bytes} bytes of parameters of '{name}'"))
+            })?,
             None => vec![(ty, None)],
         };
         let mut used = 0;
         for (k, (ty, offset)) in covered.iter().enumerate() {
             let activity = match &given {
-                // Other fields of an active structure.
-                Some(_) if behind.is_some() && !module.ctx.types.contains_float(*ty) => ParamActivity::Const,
+                Some(note) if behind.is_some() && note == "enzyme_out" && !module.ctx.types.contains_float(*ty) => {
+                    beside_floats(module, *ty, n + k)?
+                }
                 Some(note) => stated(module, note, *ty, mode, n + k)?,
                 None => default_activity(module, *ty, mode),
             };
@@ -435,10 +438,27 @@ fn stated(module: &Module, note: &str, ty: TypeId, mode: Mode, n: usize) -> Resu
     }
 }
 
+/// The activity of an integer in which a part of an active structure travels. One of more than 32 bits may hold a float.
+fn beside_floats(module: &Module, ty: TypeId, n: usize) -> Result<ParamActivity, Report> {
+    match module.ctx.types[ty] {
+        Type::Int(bits) if bits > 32 => {
+            let why = format!(
+                "the structure in parameter {} is passed in integers, of which adjoints cannot be returned: pass its address",
+                n + 1
+            );
+            Err(Report::new(codes::E0109, why))
+        }
+        _ => Ok(ParamActivity::Const),
+    }
+}
+
 fn check_pointer(module: &Module, call: &MarkerCall, at: usize, n: usize) -> Result<(), Report> {
     match call.args.get(at) {
         Some(a) if matches!(module.ctx.types[a.ty], Type::Ptr(_)) && annotation(&a.value).is_none() => Ok(()),
-        _ => Err(Report::new(codes::E0105, format!("'{BY_REFERENCE}' before parameter {} is not followed by an address", n + 1))),
+        _ => Err(Report::new(
+            codes::E0105,
+            format!("'{BY_REFERENCE}' before parameter {} is not followed by an address", n + 1),
+        )),
     }
 }
 

@@ -170,7 +170,8 @@ fn import(
             let inactive = session.ir.funcs[h].attrs.inactive;
             let name = enzyme_analysis::callee::name_of(&session.ir, h);
             let is_math = enzyme_rules::lookup_call(name).is_some() || session.ir.stated.like.contains_key(&h);
-            if !inactive && !is_math && session.ir.funcs[h].is_declaration() && session.has_body(h) {
+            let ruled = session.ir.stated.rules.contains_key(&h);
+            if ruled || !inactive && !is_math && session.ir.funcs[h].is_declaration() && session.has_body(h) {
                 work.push(h);
             }
         }

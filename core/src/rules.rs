@@ -40,7 +40,9 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
     let functions: Vec<FuncId> = r.functions.iter().take(needed).copied().flatten().collect();
     let complete = functions.len() == needed && r.entries == needed.max(2);
     if !complete {
-        return wrong(&format!("must hold the addresses of {wanted}, and be initialised with them when the program is compiled"));
+        return wrong(&format!(
+            "must hold the addresses of {wanted}, and be initialised with them when the program is compiled"
+        ));
     }
     let primal = functions[0];
     let name = module.funcs[primal].name.clone();

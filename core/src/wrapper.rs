@@ -325,7 +325,12 @@ fn adjoints(
 }
 
 /// Returns `values` in the form that the marker is declared with.
-pub fn give_back(e: &mut Emit<'_>, call: &MarkerCall, values: Vec<ValueId>, what: &str) -> Result<Option<ValueId>, Report> {
+pub fn give_back(
+    e: &mut Emit<'_>,
+    call: &MarkerCall,
+    values: Vec<ValueId>,
+    what: &str,
+) -> Result<Option<ValueId>, Report> {
     let void = matches!(e.module.ctx.types[call.ret], Type::Void);
     if let Some(ty) = call.sret() {
         let to = e.func.params[0];

@@ -1,13 +1,14 @@
 // ClangEnzyme: what `clang -fplugin=ClangEnzyme-22.so` loads.
 //
-// It brings the pass plugin that lies beside it into clang's pipeline, so that no other flag is needed; injects <enzyme/enzyme>
-// and the version macros; and reads the source attributes
+// It brings the pass plugin that lies beside it into clang's pipeline, so that no other flag is needed; injects
+// <enzyme/enzyme> and the version macros; and reads the source attributes
 //
 //   enzyme_inactive  enzyme_nofree  enzyme_shouldrecompute  enzyme_elementwise_read  enzyme_sparse_accumulate
 //   enzyme_function_like("name")
 //
-// in the spellings __attribute__((x)), [[enzyme::x]] and [[clang::x]], which become annotations of the functions and globals that they
-// stand on. Other hosts that load this file by name (as a pass plugin) get the pass plugin's own entry point.
+// in the spellings __attribute__((x)), [[enzyme::x]] and [[clang::x]], which become annotations of the functions and
+// globals that they stand on. Other hosts that load this file by name (as a pass plugin) get the pass plugin's own
+// entry point.
 //
 // Not handled: header injection for modules that were built without it.
 
@@ -69,13 +70,15 @@ class EnzymeAction final : public PluginASTAction {
 public:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler, llvm::StringRef) override {
     Preprocessor &preprocessor = compiler.getPreprocessor();
-    preprocessor.setPredefines(preprocessor.getPredefines() +
-                               "#define ENZYME_VERSION_MAJOR 0\n#define ENZYME_VERSION_MINOR 1\n#define ENZYME_VERSION_PATCH 0\n");
+    preprocessor.setPredefines(
+        preprocessor.getPredefines() +
+        "#define ENZYME_VERSION_MAJOR 0\n#define ENZYME_VERSION_MINOR 1\n#define ENZYME_VERSION_PATCH 0\n");
     llvm::SmallString<256> path(folder());
     llvm::sys::path::append(path, "..", "include");
     if (OptionalDirectoryEntryRef headers = compiler.getFileManager().getOptionalDirectoryRef(path))
-      preprocessor.getHeaderSearchInfo().AddSearchPath(DirectoryLookup(*headers, SrcMgr::C_System, /*isFramework=*/false),
-                                                       /*isAngled=*/true);
+      preprocessor.getHeaderSearchInfo().AddSearchPath(
+          DirectoryLookup(*headers, SrcMgr::C_System, /*isFramework=*/false),
+          /*isAngled=*/true);
     // Where the pass plugin is named as well, clang has its callbacks already.
     const auto &named = compiler.getCodeGenOpts().PassPlugins;
     const bool known = llvm::any_of(named, [](llvm::StringRef name) { return name.contains("Enzyme-22"); });
@@ -127,17 +130,15 @@ private:
   bool has_text_;
 };
 
-#define ENZYME_STATEMENT(word, has_text)                                                                                             \
-  struct Statement_##word : Statement {                                                                                              \
-    static constexpr Spelling kSpellings[] = {{ParsedAttr::AS_GNU, "enzyme_" #word},                                                 \
-                                              {ParsedAttr::AS_C23, "enzyme_" #word},                                                 \
-                                              {ParsedAttr::AS_CXX11, "enzyme_" #word},                                               \
-                                              {ParsedAttr::AS_CXX11, "enzyme::" #word},                                              \
-                                              {ParsedAttr::AS_C23, "enzyme::" #word},                                                \
-                                              {ParsedAttr::AS_CXX11, "clang::enzyme_" #word},                                        \
-                                              {ParsedAttr::AS_C23, "clang::enzyme_" #word}};                                         \
-    Statement_##word() : Statement(kSpellings, std::size(kSpellings), has_text) {}                                                   \
-  };                                                                                                                                 \
+#define ENZYME_STATEMENT(word, has_text)                                                                               \
+  struct Statement_##word : Statement {                                                                                \
+    static constexpr Spelling kSpellings[] = {                                                                         \
+        {ParsedAttr::AS_GNU, "enzyme_" #word},       {ParsedAttr::AS_C23, "enzyme_" #word},                            \
+        {ParsedAttr::AS_CXX11, "enzyme_" #word},     {ParsedAttr::AS_CXX11, "enzyme::" #word},                         \
+        {ParsedAttr::AS_C23, "enzyme::" #word},      {ParsedAttr::AS_CXX11, "clang::enzyme_" #word},                   \
+        {ParsedAttr::AS_C23, "clang::enzyme_" #word}};                                                                 \
+    Statement_##word() : Statement(kSpellings, std::size(kSpellings), has_text) {}                                     \
+  };                                                                                                                   \
   ParsedAttrInfoRegistry::Add<Statement_##word> add_##word("enzyme_" #word, "")
 
 ENZYME_STATEMENT(inactive, false);

@@ -68,6 +68,54 @@ int main() { printf(\"%f\\n\", __enzyme_autodiff((void *)cube, 2.0)); }
 const THERE: &str = "double cube(double x) { return x * x * x; }\n";
 const CUBE: &str = "12.000000\n";
 
+/// The attributes, the header and the pass: all that `-fplugin` brings.
+const ATTRIBUTES: &str = "#include <enzyme/enzyme>
+#include <cmath>
+#include <cstdio>
+#ifndef ENZYME_VERSION_MAJOR
+#error the plugin says which version it is
+#endif
+__attribute__((enzyme_inactive)) double weight(double x) { return x * x; }
+[[enzyme::function_like(\"log1p\")]] double own(double x) { return std::log1p(x); }
+double f(double x) { return weight(x) * x + own(x); }
+int main() {
+  auto slope = enzyme::autodiff<enzyme::Reverse>(f, enzyme::Active{3.0});
+  std::printf(\"%.12f\\n\", enzyme::get<0>(enzyme::get<0>(slope)));
+}
+";
+
+#[test]
+fn clang_with_fplugin_alone() {
+    let clang_plugin = plugin().replace("LLVMEnzyme-22", "ClangEnzyme-22");
+    let load = format!("-fplugin={clang_plugin}");
+    for level in ["-O0", "-O2"] {
+        let folder = Folder::new(&format!("fplugin{level}"), &[("a.cpp", ATTRIBUTES)]);
+        folder.run("clang++-22", &[level, "-std=c++17", &load, "a.cpp", "-o", "program"]);
+        assert_eq!(folder.result(), "9.250000000000\n");
+        // Both ways to load it at once, and its name where the pass plugin's is expected.
+        folder.run(
+            "clang++-22",
+            &[level, "-std=c++17", &load, &format!("-fpass-plugin={}", plugin()), "a.cpp", "-o", "program"],
+        );
+        assert_eq!(folder.result(), "9.250000000000\n");
+    }
+    let folder = Folder::new("fpass-clang-plugin", &[("a.c", SQUARE)]);
+    folder.run("clang-22", &["-O2", &format!("-fpass-plugin={clang_plugin}"), "a.c", "-o", "program"]);
+    assert_eq!(folder.result(), ANSWER);
+}
+
+#[test]
+fn flags_of_the_reference_are_accepted_with_one_note() {
+    let load = format!("-fplugin={}", plugin().replace("LLVMEnzyme-22", "ClangEnzyme-22"));
+    let folder = Folder::new("flags", &[("a.c", SQUARE)]);
+    let said = folder.run(
+        "clang-22",
+        &["-O2", &load, "-mllvm", "-enzyme-preopt=0", "-mllvm", "-enzyme-zero-cache", "a.c", "-o", "program"],
+    );
+    assert_eq!(said, "note: without effect here: -enzyme-preopt, -enzyme-zero-cache (docs/compat.md says why)\n");
+    assert_eq!(folder.result(), ANSWER);
+}
+
 #[test]
 fn clang_at_every_level() {
     let pass = format!("-fpass-plugin={}", plugin());

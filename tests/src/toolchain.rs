@@ -124,6 +124,7 @@ impl Compilation {
         let mut flags: Vec<OsString> = level.flags().iter().map(Into::into).collect();
         if is_cpp(&source) {
             flags.extend(CPP_FLAGS.map(Into::into));
+            flags.extend(["-I".into(), root().join("include").into_os_string()]);
         }
         Self { source, output, flags, libraries: vec!["-lm".into()] }
     }

@@ -127,13 +127,15 @@ fn clang_plugin(project: &Project, llvm: &llvm::Llvm, folder: &Path) -> Result<(
     }
     let source = project.root.join("plugin/clang/clang.cpp");
     let made = project.root.join("target").join(format!("{CLANG_PLUGIN}.{}", library_extension()));
-    let newer = |a: &Path, b: &Path| Some(fs::metadata(a).ok()?.modified().ok()? > fs::metadata(b).ok()?.modified().ok()?);
+    let newer =
+        |a: &Path, b: &Path| Some(fs::metadata(a).ok()?.modified().ok()? > fs::metadata(b).ok()?.modified().ok()?);
     if !newer(&made, &source).unwrap_or(false) {
         let flags = ask("--cxxflags")?;
         let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
         let mut words = compiler.split_whitespace();
         let mut compile = Invocation::new(project, words.next().unwrap_or("c++"));
-        compile = compile.arguments(&words.collect::<Vec<_>>()).arguments(&flags.split_whitespace().collect::<Vec<_>>());
+        compile =
+            compile.arguments(&words.collect::<Vec<_>>()).arguments(&flags.split_whitespace().collect::<Vec<_>>());
         compile = compile.arguments(&["-fPIC", "-shared", "-fno-rtti", "-O2"]).arguments(&[&source]);
         if cfg!(target_os = "macos") {
             compile = compile.arguments(&["-undefined", "dynamic_lookup"]);

@@ -38,7 +38,8 @@ pub fn synthesise(
     let fields = match key.mode {
         Mode::Forward => {
             // What a rule writes it would write once for each lane.
-            let writes = !primal.attrs.no_write && primal.params.iter().any(|p| a.e.module.ctx.types.contains_pointer(primal.ty(*p)));
+            let writes = !primal.attrs.no_write
+                && primal.params.iter().any(|p| a.e.module.ctx.types.contains_pointer(primal.ty(*p)));
             if key.width > 1 && writes {
                 let what = "a registered rule for several lanes at once, which may change memory in each of them";
                 return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
@@ -233,7 +234,8 @@ impl Adapter<'_, '_> {
         let fields = self.fields(given);
         let results = 1 + usize::from(wants_shadow);
         let tapes = fields.len().checked_sub(results).filter(|n| *n <= 1);
-        let (Some(tapes), true) = (tapes, fields.len() > 1 && fields.iter().rev().take(results).all(|t| *t == ret)) else {
+        let (Some(tapes), true) = (tapes, fields.len() > 1 && fields.iter().rev().take(results).all(|t| *t == ret))
+        else {
             return Err(self.lies(f, "the augmented rule does not return the function's result"));
         };
         let part = |this: &mut Self, n: usize| this.e.b().extract_value(value, &[n as u32]);
@@ -312,7 +314,13 @@ impl Adapter<'_, '_> {
         Ok(pairs.filter(|(n, _)| self.sig.adjoints[*n].is_some()).map(|(_, v)| v).collect())
     }
 
-    fn adjoints(&mut self, f: FuncId, value: ValueId, given: TypeId, wanted: &[TypeId]) -> Result<Vec<ValueId>, Refusal> {
+    fn adjoints(
+        &mut self,
+        f: FuncId,
+        value: ValueId,
+        given: TypeId,
+        wanted: &[TypeId],
+    ) -> Result<Vec<ValueId>, Refusal> {
         let lies = |this: &Self| this.lies(f, "the reverse rule does not return an adjoint for each float parameter");
         if self.is_void(given) {
             return Err(lies(self));

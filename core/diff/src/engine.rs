@@ -221,7 +221,15 @@ impl Engine {
         let unwinds = request.mode != Mode::Forward && reached.iter().any(|f| crate::unwind::may_unwind(module, *f));
         let value = request.result.value && request.mode == Mode::Combined;
         let kept = BTreeSet::new();
-        let key = DerivativeKey { func: request.func, mode: request.mode, context, kept, unwinds, value, width: request.width.max(1) };
+        let key = DerivativeKey {
+            func: request.func,
+            mode: request.mode,
+            context,
+            kept,
+            unwinds,
+            value,
+            width: request.width.max(1),
+        };
         let mut queue = Vec::new();
         // A refused request leaves nothing behind that a later one could call.
         let before = (self.made.clone(), self.globals.clone(), self.written.len());

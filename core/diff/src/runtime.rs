@@ -503,7 +503,8 @@ pub fn defer(module: &mut Module) -> FuncId {
     })
 }
 
-/// `void enzyme.rt.release(ptr list)`: frees all that was put off.
+/// `void enzyme.rt.release(ptr list)`: frees all that was put off. Where it is differentiated itself, what `free` releases can be
+/// followed; what else may be called ends the program (the bridge marks that call).
 pub fn release(module: &mut Module) -> FuncId {
     let c = common(module);
     let node = module.ctx.types.tuple(vec![c.ptr, c.ptr, c.ptr]);
@@ -524,13 +525,24 @@ pub fn release(module: &mut Module) -> FuncId {
             let address = e.b().gep(node, at, &[zero, field]);
             fields.push(e.b().load(c.ptr, address, 0, MemClass::Tape));
         }
+        let free = e.module.declare("free", c.void, &[c.ptr]);
+        let usual = e.b().func_addr(free);
+        let is_usual = e.b().icmp(IntPred::Eq, fields[2], usual);
+        let (plain, other, next) = (e.new_block("free"), e.new_block("other"), e.new_block("next"));
+        e.b().cond_br(is_usual, plain, other);
+        e.block = plain;
+        e.call_func(free, &[fields[1]]);
+        e.b().br(next);
+        e.block = other;
         let info = enzyme_ir::CallInfo { sig: free_sig, num_args: 1, tail: enzyme_ir::TailKind::None, conv: 0 };
         e.b().inst(Op::Call(Box::new(info)), smallvec![fields[2], fields[1]], c.void);
+        e.b().br(next);
+        e.block = next;
         e.call("free", c.void, &[at]);
         e.b().br(head);
         if let Some(phi) = e.func.def_inst(at) {
             if let Op::Phi(blocks) = &mut e.func.insts[phi].op {
-                blocks.push(body);
+                blocks.push(next);
             }
             e.func.insts[phi].args.push(fields[0]);
         }

@@ -460,7 +460,7 @@ void enz_marker_arg(EnzValue call, uint32_t index, EnzMarkerArg *out);
 EnzValue enz_marker_replace(EnzHost host, EnzValue call, EnzValue wrapper, EnzTextSink error, void *context);
 // Which markers' functions lead to which other markers.
 typedef struct EnzMarkerNeed {
-  uint32_t call; // index of a marker call
+  uint32_t call;  // index of a marker call
   uint32_t inner; // of one that stands in what its function calls or names
 } EnzMarkerNeed;
 size_t enz_marker_needs(const EnzValue *calls, size_t count, EnzMarkerNeed *out, size_t capacity);

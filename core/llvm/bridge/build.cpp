@@ -448,6 +448,9 @@ Instruction *Maker::makeCall(const CallBase *origin) {
     call = CallInst::Create(type, ops_[0], args, bundles, "", block_);
   }
   passArguments(*call, origin);
+  // What is not `free` in the list of deferred frees: a derivative of a derivative can't follow it.
+  if (!origin && !isa<Constant>(ops_[0]) && block_->getParent()->getName().starts_with("enzyme.rt.release"))
+    call->addFnAttr(Attribute::get(block_->getContext(), enz::kFallback));
   return call;
 }
 

@@ -207,12 +207,12 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
 }
 
 size_t enz_struct_sizes(size_t *out, size_t capacity) {
-  const size_t sizes[] = {sizeof(EnzStr),       sizeof(EnzPluginInfo), sizeof(EnzOption),    sizeof(EnzTypeInfo),
-                          sizeof(EnzConstInfo), sizeof(EnzFuncInfo),   sizeof(EnzParamInfo), sizeof(EnzGlobalInfo),
-                          sizeof(EnzInstInfo),  sizeof(EnzLocInfo),    sizeof(EnzPrepare),   sizeof(EnzTripCount),
-                          sizeof(EnzArgFact),   sizeof(EnzByteRun),    sizeof(EnzFactSink),  sizeof(EnzFuncSpec),
-                          sizeof(EnzMarkerArg), sizeof(EnzMarkerCall), sizeof(EnzSteadyLoad),
-                          sizeof(EnzMarkerNeed), sizeof(EnzRegistration)};
+  const size_t sizes[] = {sizeof(EnzStr),         sizeof(EnzPluginInfo), sizeof(EnzOption),     sizeof(EnzTypeInfo),
+                          sizeof(EnzConstInfo),   sizeof(EnzFuncInfo),   sizeof(EnzParamInfo),  sizeof(EnzGlobalInfo),
+                          sizeof(EnzInstInfo),    sizeof(EnzLocInfo),    sizeof(EnzPrepare),    sizeof(EnzTripCount),
+                          sizeof(EnzArgFact),     sizeof(EnzByteRun),    sizeof(EnzFactSink),   sizeof(EnzFuncSpec),
+                          sizeof(EnzMarkerArg),   sizeof(EnzMarkerCall), sizeof(EnzSteadyLoad), sizeof(EnzMarkerNeed),
+                          sizeof(EnzRegistration)};
   const size_t n = sizeof(sizes) / sizeof(sizes[0]);
   for (size_t i = 0; i < n && i < capacity; ++i)
     out[i] = sizes[i];

@@ -1,9 +1,9 @@
-// What a module states of its functions and globals: registration globals, which are found by a part of their name and hold
-// addresses, and attributes.
+// What a module states of its functions and globals: registration globals, which are found by a part of their name and
+// hold addresses, and attributes.
 //
-// Statements are turned into attributes before anything is inlined (`mark`), so that calls of the functions they speak of stay
-// calls; rules are listed, entry by entry, for the engine to judge. Not handled: globals that are filled at run time, which are
-// listed as they are, without entries.
+// Statements are turned into attributes before anything is inlined (`mark`), so that calls of the functions they speak
+// of stay calls; rules are listed, entry by entry, for the engine to judge. Not handled: globals that are filled at run
+// time, which are listed as they are, without entries.
 
 #include "support.h"
 
@@ -18,12 +18,9 @@ struct Row {
 
 // The longer name stands before the shorter one that it contains.
 constexpr Row kRows[] = {
-    {"__enzyme_register_gradient", ENZ_REG_GRADIENT},
-    {"__enzyme_register_derivative", ENZ_REG_DERIVATIVE},
-    {"__enzyme_register_splitderivative", ENZ_REG_SPLIT},
-    {"__enzyme_inactivefn", ENZ_REG_INACTIVE_FUNCTION},
-    {"__enzyme_inactive_global", ENZ_REG_INACTIVE_GLOBAL},
-    {"__enzyme_function_like", ENZ_REG_LIKE},
+    {"__enzyme_register_gradient", ENZ_REG_GRADIENT},      {"__enzyme_register_derivative", ENZ_REG_DERIVATIVE},
+    {"__enzyme_register_splitderivative", ENZ_REG_SPLIT},  {"__enzyme_inactivefn", ENZ_REG_INACTIVE_FUNCTION},
+    {"__enzyme_inactive_global", ENZ_REG_INACTIVE_GLOBAL}, {"__enzyme_function_like", ENZ_REG_LIKE},
     {"__enzyme_allocation_like", ENZ_REG_ALLOCATION},
 };
 
@@ -60,8 +57,8 @@ void keepCall(Function &function) {
   function.addFnAttr(Attribute::NoInline);
 }
 
-// `annotate("word")` on a function or global leaves an entry in llvm.global.annotations; so do our attributes, which are read
-// by plugin/clang.
+// `annotate("word")` on a function or global leaves an entry in llvm.global.annotations; so do our attributes, which
+// are read by plugin/clang.
 void markAnnotated(Module &module) {
   const GlobalVariable *table = module.getGlobalVariable("llvm.global.annotations");
   const auto *rows = table && table->hasInitializer() ? dyn_cast<ConstantArray>(table->getInitializer()) : nullptr;

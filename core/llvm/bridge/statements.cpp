@@ -5,8 +5,9 @@
 //   __enzyme_virtualreverse(f)          f: a function pointer is its own shadow here
 //   __enzyme_float(p, bytes), ...       p points to bytes of this type
 //
-// `mark` gives each the attributes that keep it where it is until functions are differentiated; `lower` replaces what is left
-// afterwards by what it means to a program. Before a link the first kind gets a body instead, for the link step to find.
+// `mark` gives each the attributes that keep it where it is until functions are differentiated; `lower` replaces what
+// is left afterwards by what it means to a program. Before a link the first kind gets a body instead, for the link step
+// to find.
 
 #include "support.h"
 
@@ -65,7 +66,8 @@ Value *converted(IRBuilder<> &b, Value *value, Type *to) {
   return nullptr;
 }
 
-// A function with the parameters of the call behind the first, which calls the function that this is; null if they do not fit.
+// A function with the parameters of the call behind the first, which calls the function that this is; null if they do
+// not fit.
 Function *inactiveCall(CallBase &call) {
   auto *target = dyn_cast<Function>(enz::resolve(call.getArgOperand(0)));
   if (!target)
@@ -93,7 +95,8 @@ Function *inactiveCall(CallBase &call) {
   }
   CallInst *inner = b.CreateCall(target, args);
   inner->setCallingConv(target->getCallingConv());
-  inner->setAttributes(AttributeList::get(module.getContext(), AttributeSet(), target->getAttributes().getRetAttrs(), {}));
+  inner->setAttributes(
+      AttributeList::get(module.getContext(), AttributeSet(), target->getAttributes().getRetAttrs(), {}));
   Value *result = nullptr;
   if (!call.getType()->isVoidTy()) {
     result = inner->getType()->isVoidTy() ? nullptr : converted(b, inner, call.getType());

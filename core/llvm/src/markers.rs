@@ -96,9 +96,8 @@ impl Session {
             .collect();
         let raw: Vec<ValueRef> = values.iter().map(|v| v.1).collect();
         // SAFETY: all calls are in the module, and `out` has room for `capacity` entries.
-        let needs = import::list(|out, capacity| unsafe {
-            ffi::enz_marker_needs(raw.as_ptr(), raw.len(), out, capacity)
-        });
+        let needs =
+            import::list(|out, capacity| unsafe { ffi::enz_marker_needs(raw.as_ptr(), raw.len(), out, capacity) });
         let index = |n: u32| values.get(n as usize).map(|v| v.0);
         needs.iter().filter_map(|n| Some((index(n.call)?, index(n.inner)?))).collect()
     }

@@ -366,8 +366,7 @@ impl Tangent<'_, '_> {
                 let at = self.shadow(*p)?;
                 for (offset, kind) in lost {
                     let by = self.e.b().i64(offset as u64);
-                    let (address, float) =
-                        (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(kind));
+                    let (address, float) = (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(kind));
                     let zero = self.e.b().zero(float);
                     self.e.b().store(zero, address, 1, MemClass::Shadow);
                 }

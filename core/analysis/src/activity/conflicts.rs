@@ -1,0 +1,139 @@
+//! What can't be differentiated, found once it is known what is active.
+
+use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
+
+use super::{Activity, Conflict, Pass};
+use crate::callee::{Callee, resolve};
+use crate::carry::Carry;
+use crate::memory::{ClassId, Object};
+
+impl Pass<'_> {
+    /// Whether nothing is known of the memory of `class` but that integers were made pointers to it.
+    fn is_out_of_thin_air(&self, class: ClassId) -> bool {
+        let Some(unit) = self.program.unit(self.f) else { return false };
+        let objects = &unit.memory.classes[class].objects;
+        let func = self.program.func(self.f);
+        let made = |o: &Object| match o {
+            Object::Unknown(f, i) => *f == self.f && matches!(func.insts[*i].op, Op::Cast(CastOp::IntToPtr)),
+            _ => false,
+        };
+        !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)
+    }
+
+    /// Whether the program says that no derivative flows through the memory of `class`.
+    fn is_declared_inactive(&self, class: ClassId) -> bool {
+        let declared = |o: &Object| matches!(o, Object::Global(g) if self.program.module.stated.inactive.contains(g));
+        self.program.unit(self.f).is_some_and(|u| u.memory.classes[class].objects.iter().any(declared))
+    }
+
+    /// Finds what can't be differentiated.
+    pub(super) fn check(&mut self, out: &Activity, useful: &crate::useful::Useful) {
+        let func = self.program.func(self.f);
+        if let Some(unit) = self.program.unit(self.f) {
+            let lost = crate::lanes::lost(self.program, func, unit, out, useful);
+            self.conflicts.extend(lost.into_iter().map(Conflict::BitTrick));
+        }
+        let unsettled = self.program.unit(self.f).is_some_and(|u| u.memory.unsettled);
+        if let Some((_, first)) = func.placed().next().filter(|_| unsettled) {
+            self.conflicts.push(Conflict::Unsupported(first, "a function whose pointers are too entangled to follow"));
+        }
+        for (_, i) in func.placed() {
+            let inst = &func.insts[i];
+            if let Some(r) = inst.result
+                && out.is_active(r)
+                && self.carry(r) == Carry::Mixed
+                && !self.conflicts.iter().any(|c| matches!(c, Conflict::BitTrick(j) if func.insts[*j].loc == inst.loc))
+            {
+                self.conflicts.push(Conflict::BitTrick(i));
+            }
+            match &inst.op {
+                Op::Load(_) => {
+                    let (Some(r), Some(p)) = (inst.result, inst.args.first()) else { continue };
+                    let Some(class) = self.class(*p) else { continue };
+                    if self.carry(r).may() && useful.values[r] && self.is_out_of_thin_air(class) {
+                        let what = "a read through an address that was computed as an integer";
+                        self.conflicts.push(Conflict::Unsupported(i, what));
+                    }
+                    let address = self.class(r).is_some_and(|c| out.is_shadowed(c));
+                    let matters = self.carry(r).may() && useful.values[r] || address;
+                    let ignored = self.is_declared_inactive(class);
+                    if let (Some(store), true) = (self.dropped.get(&class), matters && !ignored) {
+                        self.conflicts.push(Conflict::LostInPinned { class, store: *store, load: i });
+                    }
+                }
+                Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
+                    let class = inst.args.first().and_then(|p| self.class(*p));
+                    if class.is_some_and(|c| out.is_shadowed(c)) && !self.is_followed(i, out) {
+                        self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
+                    }
+                }
+                Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
+                    let reads_dropped = func.call_args(i).iter().filter_map(|a| self.class(*a)).find_map(|c| {
+                        let chain = self.program.unit(self.f).map(|u| u.memory.chain(c)).unwrap_or_default();
+                        chain.into_iter().find_map(|c| Some((c, *self.dropped.get(&c)?)))
+                    });
+                    if let (Some((class, store)), true) = (reads_dropped, out.calls.contains_key(&i)) {
+                        self.conflicts.push(Conflict::LostInPinned { class, store, load: i });
+                    }
+                    if let Callee::Unknown(callee) = resolve(self.program.module, func, i) {
+                        let active = func.call_args(i).iter().any(|a| {
+                            out.is_active(*a)
+                                || self.varied[*a].is_some() && inst.result.is_some_and(|r| self.carry(r).may())
+                                || self.class(*a).is_some_and(|c| out.is_shadowed(c))
+                        });
+                        let fallback = self.program.unit(self.f).is_some_and(|u| u.facts.fallbacks.contains(&i));
+                        let gives = inst.result.and_then(|r| self.class(r)).is_some_and(|c| out.is_shadowed(c));
+                        if fallback && (active || gives) {
+                            self.aborts.insert(i);
+                        } else if active {
+                            let pointer = func.callee(i).is_some_and(|v| func.as_const(v).is_none());
+                            self.conflicts.push(match callee {
+                                Some(_) => Conflict::UnknownCall(i),
+                                None if pointer => Conflict::IndirectCall(i),
+                                None => Conflict::Assembly(i),
+                            });
+                        }
+                    }
+                    let callee = self.program.module.direct_callee(func, i);
+                    if callee.is_some_and(|g| returns_twice(&self.program.module.funcs[g].name)) {
+                        self.conflicts.push(Conflict::ReturnsTwice(i));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// Whether the derivative of an atomic update of memory with a shadow is known: sums, minima, maxima and exchanges of
+    /// floats are, others are if they touch neither floats nor pointers to memory with a shadow.
+    fn is_followed(&self, i: InstId, out: &Activity) -> bool {
+        let inst = &self.program.func(self.f).insts[i];
+        let operands = inst.args.get(1..).unwrap_or(&[]);
+        let pointer = |v: &ValueId| self.class(*v).is_some_and(|c| out.is_shadowed(c));
+        if operands.iter().any(pointer) {
+            return false;
+        }
+        let carries = operands.iter().chain(&inst.result).any(|v| self.carry(*v).may());
+        match &inst.op {
+            Op::AtomicRmw(RmwOp::Xchg, _) => carries || !self.may_overwrite_floats(i),
+            Op::AtomicRmw(op, _) => !carries || enzyme_rules::rmw_float_op(*op).is_some(),
+            _ => !carries,
+        }
+    }
+
+    /// Whether an integer that `i` exchanges may lie on the bytes of a float.
+    fn may_overwrite_floats(&self, i: InstId) -> bool {
+        let func = self.program.func(self.f);
+        let (Some(unit), Some(p)) = (self.program.unit(self.f), func.insts[i].args.first()) else { return true };
+        let ctx = &self.program.module.ctx;
+        let bytes = unit.memory.bytes_at(*p, ctx.layout.store_size(&ctx.types, func.insts[i].ty));
+        bytes.clash || bytes.has_floats()
+    }
+}
+
+/// Functions that may return more than once: what they restore, no derivative can follow.
+fn returns_twice(name: &str) -> bool {
+    ["setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "savectx", "getcontext", "vfork"].contains(&name)
+}
