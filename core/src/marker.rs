@@ -122,7 +122,7 @@ pub struct Marker {
     pub params: Vec<ParamArgs>,
     /// What is said of the whole call.
     pub settings: Settings,
-    /// Argument with the adjoint of the result, for the second call of a split derivative; one if there is none.
+    /// Argument with the adjoint of the result in the first lane, for the second call of a split derivative; one if there is none.
     pub seed: Option<usize>,
     /// Argument that points to the record that both calls of a split derivative share.
     pub tape: Option<usize>,
@@ -283,10 +283,6 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     let mut at = usize::from(call.sret().is_some()) + 1;
     let mut params = Vec::new();
     let width = width_of(call)?.unwrap_or(1);
-    if width > 1 && mode != Mode::Forward {
-        let why = format!("'{WIDTH}' is for forward mode here: a reverse derivative has one lane");
-        return Err(Report::new(codes::E0109, why));
-    }
     let mut settings = Settings { width, primal: mode == Mode::Augmented, ..Settings::default() };
     while params.len() < param_types.len() {
         let n = params.len();
@@ -355,7 +351,12 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
         let floats = |at: usize| call.args.get(at).is_some_and(|a| module.ctx.types.contains_float(a.ty));
         if module.ctx.types.contains_float(ret) && floats(at) {
             seed = Some(at);
-            at = settings.skip(call, at + 1, mode)?;
+            let given = (0..width as usize).take_while(|n| floats(at + n)).count();
+            if given < width as usize {
+                let why = format!("'{}' has {given} adjoints of the result for {width} lanes", call.callee);
+                return Err(Report::new(codes::E0101, why));
+            }
+            at = settings.skip(call, at + given, mode)?;
         }
         if settings.tape.is_none() && at < call.args.len() {
             tape = Some(at);

@@ -56,12 +56,14 @@ pub fn build(
         }
     }
     if let (Some(at), Some(given)) = (signature.seed, marker.seed) {
-        let given = e.func.params[given];
-        let seed = convert(&mut e, given, ret);
-        if e.ty(seed) != ret {
-            return Err(Report::new(codes::E0105, "the adjoint of the result has another type than the result"));
+        for lane in 0..marker.settings.width as usize {
+            let given = e.func.params[given + lane];
+            let seed = convert(&mut e, given, ret);
+            if e.ty(seed) != ret {
+                return Err(Report::new(codes::E0105, "the adjoint of the result has another type than the result"));
+            }
+            args[at + lane] = Some(seed);
         }
-        args[at] = Some(seed);
     } else if let Some(at) = signature.seed {
         let one = match e.module.ctx.types[ret] {
             Type::Float(_) => e.b().float(ret, 1.0),
@@ -72,7 +74,9 @@ pub fn build(
                 return Err(Report::new(codes::E0106, message));
             }
         };
-        args[at] = Some(one);
+        for lane in 0..marker.settings.width as usize {
+            args[at + lane] = Some(one);
+        }
     }
     let record = record_before(&mut e, call, marker, derivative, &mut args);
     let args: Vec<ValueId> = args.into_iter().flatten().collect();
@@ -102,7 +106,7 @@ pub fn layout_of(module: &Module, call: &MarkerCall, marker: &Marker) -> u64 {
     let activities: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let (name, s) = (&module.funcs[marker.func].name, &marker.settings);
     let limit = crate::marker::max_tape(call).ok().flatten();
-    let text = format!("{name} {activities:?} {} {} {limit:?}", s.constant_result, s.strong_zero);
+    let text = format!("{name} {activities:?} {} {} {} {limit:?}", s.constant_result, s.strong_zero, s.width);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
@@ -195,7 +199,9 @@ fn augmented(
         }
     }
     values.extend(primal_result(e, marker, derivative, out));
-    values.extend(derivative.signature.shadow_field.map(|n| e.b().extract_value(out, &[n])));
+    if let Some(field) = derivative.signature.shadow_field {
+        values.extend((0..marker.settings.width).map(|lane| e.b().extract_value(out, &[field + lane])));
+    }
     give_back(e, call, values, "the first call of a split derivative returns the tape, the result, and its shadow")
 }
 
@@ -316,10 +322,12 @@ fn adjoints(
         if p.activity != ParamActivity::Active {
             continue;
         }
-        values.push(match derivative.signature.adjoints[n] {
-            Some(field) => e.b().extract_value(out, &[field]),
-            None => e.b().zero(param_types[n]),
-        });
+        for lane in 0..marker.settings.width {
+            values.push(match derivative.signature.adjoints[n] {
+                Some(field) => e.b().extract_value(out, &[field + lane]),
+                None => e.b().zero(param_types[n]),
+            });
+        }
     }
     give_back(e, call, values, "the derivative has one field for each enzyme_out argument")
 }

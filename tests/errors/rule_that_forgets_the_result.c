@@ -1,7 +1,7 @@
 // error[E0111]: the augmented rule does not return what the function returns
 extern double __enzyme_autodiff(void *, ...);
 
-__attribute__((noinline)) static double cube(double x)
+__attribute__((noinline)) static double cube(double x) // refused here
 {
     return x * x * x;
 }
@@ -25,5 +25,5 @@ static double shifted(double x)
 
 double gradient(double x)
 {
-    return __enzyme_autodiff((void *)shifted, x); // refused here
+    return __enzyme_autodiff((void *)shifted, x);
 }

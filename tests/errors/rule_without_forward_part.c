@@ -1,7 +1,7 @@
 // error[E0111]: only a reverse rule is registered
 extern double __enzyme_fwddiff(void *, ...);
 
-__attribute__((noinline)) static double cube(double x)
+__attribute__((noinline)) static double cube(double x) // refused here
 {
     return x * x * x;
 }
@@ -25,5 +25,5 @@ static double shifted(double x)
 
 double tangent(double x)
 {
-    return __enzyme_fwddiff((void *)shifted, x, 1.0); // refused here
+    return __enzyme_fwddiff((void *)shifted, x, 1.0);
 }

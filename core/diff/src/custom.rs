@@ -32,6 +32,10 @@ pub fn synthesise(
     let declared = &module.funcs[id];
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
+    if key.width > 1 && key.mode != Mode::Forward {
+        let what = "a registered reverse rule for several lanes at once";
+        return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
+    }
     let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0 };
     let start = a.e.new_block("start");
     a.e.block = start;

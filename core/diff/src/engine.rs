@@ -37,7 +37,7 @@ pub struct Request {
     pub params: Vec<ParamActivity>,
     /// What is wanted of the result.
     pub result: ResultUse,
-    /// Number of lanes in forward mode; else one.
+    /// Number of lanes.
     pub width: u32,
 }
 
@@ -138,6 +138,7 @@ impl Derivatives for Library<'_> {
         let (Some(unit), Some(activity)) = parts else { return false };
         let func = &module.funcs[key.func];
         crate::checkpoint::recognise(module, func)
+            .filter(|_| key.width == 1)
             .is_some_and(|o| crate::checkpoint::plan(o, func, unit, activity, key).is_ok())
     }
 }
@@ -304,7 +305,7 @@ impl Engine {
             return Ok(());
         }
         let mut library = Library { units, activities, made, queue };
-        let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split());
+        let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split() && key.width == 1);
         let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &func, unit, activity, key));
         if let (Some(Err(why)), true, Mode::Augmented) = (&checkpointed, self.log.wants_plans, key.mode) {
             self.log.text.push_str(&format!("@{} is not checkpointed: {why}\n", func.name));

@@ -54,7 +54,7 @@ pub struct DerivativeKey {
     pub unwinds: bool,
     /// The primal result is returned beside the adjoints; matters to the combined mode only.
     pub value: bool,
-    /// Number of lanes: tangents that are computed side by side; one in reverse modes.
+    /// Number of lanes: tangents or adjoints that are computed side by side.
     pub width: u32,
 }
 
@@ -69,13 +69,13 @@ pub struct Signature {
     pub primal: Vec<usize>,
     /// Position of the shadow or tangent of each primal parameter, of the first lane; those of the others follow.
     pub shadow: Vec<Option<usize>>,
-    /// Position of the adjoint of the result.
+    /// Position of the adjoint of the result, of the first lane.
     pub seed: Option<usize>,
     /// Position of the tape parameter.
     pub tape: Option<usize>,
     /// Position of the address of the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<usize>,
-    /// Field of the returned structure with the adjoint of each primal parameter.
+    /// Field of the returned structure with the adjoint of each primal parameter, of the first lane.
     pub adjoints: Vec<Option<u32>>,
     /// Field with the tape.
     pub tape_field: Option<u32>,
@@ -133,7 +133,7 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
         let adjoint = active && matches!(key.mode, Mode::Combined | Mode::Gradient);
         sig.adjoints.push(adjoint.then_some(fields.len() as u32));
         if adjoint {
-            fields.push(ty);
+            fields.extend(vec![ty; key.width as usize]);
         }
     }
     let ret_active = activity.ret && has_ret && key.context.ret;
@@ -160,13 +160,13 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
             }
             if ret_pointer {
                 sig.shadow_field = Some(fields.len() as u32);
-                fields.push(ret_ty);
+                fields.extend(vec![ret_ty; key.width as usize]);
             }
         }
         Mode::Combined | Mode::Gradient => {
             if ret_active {
                 sig.seed = Some(sig.params.len());
-                sig.params.push(ret_ty);
+                sig.params.extend(vec![ret_ty; key.width as usize]);
             }
             if key.mode == Mode::Gradient {
                 sig.tape = Some(sig.params.len());

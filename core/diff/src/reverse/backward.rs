@@ -30,13 +30,13 @@ impl Reverse<'_, '_> {
     }
 
     fn adjoint_slot(&mut self, v: ValueId) -> ValueId {
-        if let Some(slot) = self.adjoints.get(&v) {
+        if let Some(slot) = self.adjoints.get(&(v, self.lane)) {
             return *slot;
         }
         let ty = self.adjoint_type(v);
         let zero = self.e.neutral(ty);
         let slot = self.e.slot(ty, Some(zero));
-        self.adjoints.insert(v, slot);
+        self.adjoints.insert((v, self.lane), slot);
         slot
     }
 
@@ -466,7 +466,11 @@ impl Reverse<'_, '_> {
         let result = self.s.func.insts[i].result;
         match resolve(self.e.module, self.s.func, i) {
             Callee::Math(math) => self.rule_adjoint(math.rule, &args, result),
-            Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => self.reverse_derivative_call(i),
+            // One call for all lanes.
+            Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => match self.lane {
+                0 => self.reverse_derivative_call(i),
+                _ => Ok(()),
+            },
             Callee::Defined(_) | Callee::Unknown(_) => Ok(()),
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::Copy { dst, src, len, overlap } => {
@@ -563,7 +567,10 @@ impl Reverse<'_, '_> {
         let Some(free) = self.plan.frees.at_reversal.get(&i).copied() else { return Ok(()) };
         let Some(r) = self.s.func.insts[i].result else { return Ok(()) };
         let call = as_call(&self.s.func.insts[free]);
-        let mut pointers = vec![self.primal(r)?];
+        let mut pointers = Vec::new();
+        if self.lane == 0 {
+            pointers.push(self.primal(r)?);
+        }
         if self.s.has_shadow(r) {
             pointers.push(self.shadow(r)?);
         }

@@ -28,7 +28,10 @@ impl Reverse<'_, '_> {
         for (n, a) in args.iter().enumerate().take(sig.primal.len()) {
             values[sig.primal[n]] = Some(self.forward_value(*a));
             if let Some(at) = sig.shadow[n] {
-                values[at] = Some(self.forward_shadow(*a)?);
+                self.in_lanes(|this| {
+                    values[at + this.lane] = Some(this.forward_shadow(*a)?);
+                    Ok(())
+                })?;
             }
         }
         if let Some(at) = sig.deferred {
@@ -44,8 +47,10 @@ impl Reverse<'_, '_> {
             self.map[r] = Some(self.e.b().extract_value(out, &[field]));
         }
         if let (Some(r), Some(field)) = (result, sig.shadow_field) {
-            let shadow = self.e.b().extract_value(out, &[field]);
-            self.shadows.insert(r, shadow);
+            for lane in 0..self.shadows.len() {
+                let shadow = self.e.b().extract_value(out, &[field + lane as u32]);
+                self.shadows[lane].insert(r, shadow);
+            }
         }
         if let Some(field) = sig.tape_field {
             let tape = self.e.b().extract_value(out, &[field]);
@@ -63,20 +68,26 @@ impl Reverse<'_, '_> {
             values[sig.primal[n]] = Some(self.primal(*a)?);
             if let Some(at) = sig.shadow[n] {
                 let key = if self.s.has_shadow(*a) { Key::Shadow(*a) } else { Key::Primal(*a) };
-                values[at] = Some(self.lookup(key)?);
+                self.in_lanes(|this| {
+                    values[at + this.lane] = Some(this.lookup(key)?);
+                    Ok(())
+                })?;
             }
         }
         if let Some(at) = sig.seed {
             let result = self.s.func.insts[i].result;
             let ty = sig.params[at];
-            let adjoint = match result {
-                Some(r) if self.s.is_active(r) => self.take_adjoint(r)?,
-                _ => None,
-            };
-            values[at] = Some(match adjoint {
-                Some(v) => self.e.b().cast(enzyme_ir::CastOp::BitCast, v, ty),
-                None => self.e.neutral(ty),
-            });
+            self.in_lanes(|this| {
+                let adjoint = match result {
+                    Some(r) if this.s.is_active(r) => this.take_adjoint(r)?,
+                    _ => None,
+                };
+                values[at + this.lane] = Some(match adjoint {
+                    Some(v) => this.e.b().cast(enzyme_ir::CastOp::BitCast, v, ty),
+                    None => this.e.neutral(ty),
+                });
+                Ok(())
+            })?;
         }
         if let Some(at) = sig.tape {
             values[at] = Some(self.lookup(Key::Tape(i))?);
@@ -88,8 +99,10 @@ impl Reverse<'_, '_> {
         let out = self.e.call_func(f, &values);
         for (n, a) in args.iter().enumerate().take(sig.adjoints.len()) {
             if let Some(field) = sig.adjoints[n] {
-                let v = self.e.b().extract_value(out, &[field]);
-                self.add_adjoint(*a, v)?;
+                self.in_lanes(|this| {
+                    let v = this.e.b().extract_value(out, &[field + this.lane as u32]);
+                    this.add_adjoint(*a, v)
+                })?;
             }
         }
         Ok(())
@@ -103,12 +116,12 @@ impl Reverse<'_, '_> {
         }
         let tape = self.save_tape()?;
         let mut fields = vec![tape];
-        if let Some((value, shadow)) = self.returned {
+        if let Some((value, shadows)) = self.returned.clone() {
             if self.sig.result_field.is_some() {
                 fields.push(value);
             }
             if self.sig.shadow_field.is_some() {
-                fields.push(shadow.unwrap_or(value));
+                fields.extend((0..self.shadows.len()).map(|lane| shadows.get(lane).copied().unwrap_or(value)));
             }
         }
         let out = self.e.tuple(self.sig.ret, &fields);
@@ -122,7 +135,7 @@ pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Op
     let context = s.activity.calls.get(&i)?.clone();
     let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
     let kept = kept_by(s, i, &context);
-    Some(DerivativeKey { func, mode, context, kept, unwinds: s.key.unwinds, value: false, width: 1 })
+    Some(DerivativeKey { func, mode, context, kept, unwinds: s.key.unwinds, value: false, width: s.key.width })
 }
 
 /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which

@@ -8,6 +8,9 @@ use crate::keys::Key;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
 
+/// A phi, its adjoint, and the lane of that.
+type PhiAdjoint = (ValueId, ValueId, usize);
+
 impl Reverse<'_, '_> {
     /// Writes the reverse sweep from the block at hand to the return of the derivative.
     pub fn reverse_sweep(&mut self) -> Result<(), Refusal> {
@@ -30,10 +33,12 @@ impl Reverse<'_, '_> {
             self.reversed.insert(*b, r);
         }
         if let (Some(seed), Some(t)) = (self.sig.seed, self.s.func.terminator(exit))
-            && let (Some(v), Some(seed)) =
-                (self.s.func.insts[t].args.first().copied(), self.e.func.params.get(seed).copied())
+            && let Some(v) = self.s.func.insts[t].args.first().copied()
         {
-            self.add_adjoint(v, seed)?;
+            self.in_lanes(|this| {
+                let seed = this.e.func.params[seed + this.lane];
+                this.add_adjoint(v, seed)
+            })?;
         }
         self.e.b().br(self.reversed[&exit]);
         for b in order.iter().rev() {
@@ -44,7 +49,7 @@ impl Reverse<'_, '_> {
             for i in insts.iter().rev() {
                 if !matches!(self.s.func.insts[*i].op, Op::Phi(_)) {
                     self.e.loc = self.s.func.insts[*i].loc;
-                    self.adjoint(*i)?;
+                    self.in_lanes(|this| this.adjoint(*i))?;
                 }
             }
             self.leave(*b)?;
@@ -55,14 +60,15 @@ impl Reverse<'_, '_> {
     /// The end of the reverse of `b`: adjoints of its phis, and the way to the block that it was entered from.
     fn leave(&mut self, b: BlockId) -> Result<(), Refusal> {
         // All phis are read before any incoming adjoint is written.
-        let mut phis: Vec<(ValueId, ValueId)> = Vec::new();
+        let mut phis: Vec<PhiAdjoint> = Vec::new();
         for i in self.s.func.blocks[b].insts.clone() {
             let inst = &self.s.func.insts[i];
             let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
-            if self.s.is_active(r)
-                && let Some(t) = self.take_adjoint(r)?
-            {
-                phis.push((r, t));
+            if self.s.is_active(r) {
+                self.in_lanes(|this| {
+                    phis.extend(this.take_adjoint(r)?.map(|t| (r, t, this.lane)));
+                    Ok(())
+                })?;
             }
         }
         if self.s.shape.cfg.entry() == Some(b) {
@@ -82,7 +88,7 @@ impl Reverse<'_, '_> {
         }
     }
 
-    fn leave_header(&mut self, b: BlockId, l: LoopId, phis: &[(ValueId, ValueId)]) -> Result<(), Refusal> {
+    fn leave_header(&mut self, b: BlockId, l: LoopId, phis: &[PhiAdjoint]) -> Result<(), Refusal> {
         let i64 = self.e.module.ctx.types.int(64);
         let nest = self.s.shape.loops.loops().find(|e| e.0 == l).map(|e| (e.1.preheader, e.1.latches.clone()));
         let Some((Some(preheader), latches)) = nest else {
@@ -114,7 +120,7 @@ impl Reverse<'_, '_> {
         b: BlockId,
         decider: BlockId,
         by_successor: &[Option<BlockId>],
-        phis: &[(ValueId, ValueId)],
+        phis: &[PhiAdjoint],
     ) -> Result<(), Refusal> {
         let lost = || Refusal::new(RefusalKind::Internal(format!("the decision before {b} is lost")));
         let terminator = self.s.func.terminator(decider).ok_or_else(lost)?;
@@ -148,7 +154,7 @@ impl Reverse<'_, '_> {
         b: BlockId,
         way: ValueId,
         preds: &[BlockId],
-        phis: &[(ValueId, ValueId)],
+        phis: &[PhiAdjoint],
     ) -> Result<(), Refusal> {
         let i32 = self.e.module.ctx.types.int(32);
         let blocks: Vec<BlockId> = preds.iter().map(|_| self.e.new_block("rev.edge")).collect();
@@ -170,16 +176,18 @@ impl Reverse<'_, '_> {
 
     /// The reverse of the edge from `p` to `b`: adjoints of phis go to what came along it; loops that it left are
     /// entered at their last iteration.
-    fn edge(&mut self, b: BlockId, p: BlockId, phis: &[(ValueId, ValueId)]) -> Result<(), Refusal> {
-        for (phi, adjoint) in phis {
+    fn edge(&mut self, b: BlockId, p: BlockId, phis: &[PhiAdjoint]) -> Result<(), Refusal> {
+        for (phi, adjoint, lane) in phis {
             let Some(i) = self.s.func.def_inst(*phi) else { continue };
             let inst = &self.s.func.insts[i];
             let Op::Phi(blocks) = &inst.op else { continue };
             let incoming = blocks.iter().position(|x| *x == p).and_then(|n| inst.args.get(n)).copied();
             if let Some(v) = incoming {
+                self.lane = *lane;
                 self.add_adjoint(v, *adjoint)?;
             }
         }
+        self.lane = 0;
         if let Some(i) = self.lost_by_throw(p, b) {
             let place = place_of(self.e.module, self.s.func, i);
             crate::runtime::stop(
@@ -236,15 +244,17 @@ impl Reverse<'_, '_> {
     fn finish_reverse(&mut self) -> Result<(), Refusal> {
         self.free_heap_slots()?;
         self.release_list();
-        let mut fields: Vec<ValueId> = self.returned.map(|r| r.0).into_iter().collect();
+        let mut fields: Vec<ValueId> = self.returned.iter().map(|r| r.0).collect();
         for (i, p) in self.s.func.params.clone().into_iter().enumerate() {
             if self.sig.adjoints[i].is_some() {
                 let ty = self.s.func.ty(p);
-                let v = match self.take_adjoint(p)? {
-                    Some(v) => self.normalised(v, ty),
-                    None => self.e.b().zero(ty),
-                };
-                fields.push(v);
+                self.in_lanes(|this| {
+                    fields.push(match this.take_adjoint(p)? {
+                        Some(v) => this.normalised(v, ty),
+                        None => this.e.b().zero(ty),
+                    });
+                    Ok(())
+                })?;
             }
         }
         let value = self.e.tuple(self.sig.ret, &fields);
@@ -272,10 +282,16 @@ impl Reverse<'_, '_> {
         let slots: Vec<ValueId> = self.plan.heap_slots.iter().filter_map(|i| self.s.func.insts[*i].result).collect();
         for v in slots {
             for key in [Key::Primal(v), Key::Shadow(v)] {
-                if self.plan.choice.cached.contains(&key) {
+                if !self.plan.choice.cached.contains(&key) {
+                    continue;
+                }
+                let lanes = if matches!(key, Key::Shadow(_)) { self.shadows.len() } else { 1 };
+                for lane in 0..lanes {
+                    self.lane = lane;
                     let p = self.lookup(key)?;
                     self.e.call("free", void, &[p]);
                 }
+                self.lane = 0;
             }
         }
         Ok(())

@@ -24,7 +24,9 @@ impl Reverse<'_, '_> {
         for (i, p) in self.s.func.params.iter().enumerate() {
             self.map[*p] = self.sig.primal.get(i).and_then(|n| self.e.func.params.get(*n)).copied();
             if let Some(n) = self.sig.shadow[i] {
-                self.shadows.insert(*p, self.e.func.params[n]);
+                for (lane, shadows) in self.shadows.iter_mut().enumerate() {
+                    shadows.insert(*p, self.e.func.params[n + lane]);
+                }
             }
         }
         let i64 = self.e.module.ctx.types.int(64);
@@ -48,7 +50,7 @@ impl Reverse<'_, '_> {
             let start = self.starts[entry];
             self.e.b().br(start);
         }
-        let mut phis: Vec<(InstId, ValueId, bool)> = Vec::new();
+        let mut phis: Vec<(InstId, ValueId, Option<usize>)> = Vec::new();
         for b in &order {
             self.e.block = self.starts[b];
             self.here = Some(*b);
@@ -79,7 +81,7 @@ impl Reverse<'_, '_> {
     fn block_head(
         &mut self,
         b: BlockId,
-        phis: &mut Vec<(InstId, ValueId, bool)>,
+        phis: &mut Vec<(InstId, ValueId, Option<usize>)>,
         next: &std::collections::BTreeMap<LoopId, ValueId>,
     ) -> Result<(), Refusal> {
         let mut entered = None;
@@ -94,11 +96,11 @@ impl Reverse<'_, '_> {
             let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
             let v = self.e.b().phi(inst.ty, &[]);
             self.map[r] = Some(v);
-            phis.push((*i, v, false));
-            if self.s.has_shadow(r) {
+            phis.push((*i, v, None));
+            for lane in 0..if self.s.has_shadow(r) { self.shadows.len() } else { 0 } {
                 let v = self.e.b().phi(inst.ty, &[]);
-                self.shadows.insert(r, v);
-                phis.push((*i, v, true));
+                self.shadows[lane].insert(r, v);
+                phis.push((*i, v, Some(lane)));
             }
         }
         // A landing pad stands before all else.
@@ -153,9 +155,13 @@ impl Reverse<'_, '_> {
             self.keep_later(Key::Primal(r), v);
             self.keep_later(Key::Column(r), v);
         }
-        if let Some(v) = self.shadows.get(&r).copied() {
-            self.keep_later(Key::Shadow(r), v);
+        for lane in 0..self.shadows.len() {
+            if let Some(v) = self.shadows[lane].get(&r).copied() {
+                self.lane = lane;
+                self.keep_later(Key::Shadow(r), v);
+            }
         }
+        self.lane = 0;
     }
 
     /// Keeps a value in the row of its loop at the end of the block: LLVM's vectoriser can't move a store of what the
@@ -163,16 +169,18 @@ impl Reverse<'_, '_> {
     fn keep_later(&mut self, key: Key, v: ValueId) {
         let row = self.plan.row_of(&self.s, key).and_then(|(l, _)| self.plan.loops.get(&l));
         if row.is_some_and(|cache| cache.keys.len() <= LATE_KEYS) || self.plan.steady_row(key).is_some() {
-            self.late.push((key, v));
+            self.late.push((key, v, self.lane));
         } else {
             self.keep(key, v);
         }
     }
 
     fn keep_late(&mut self) {
-        for (key, v) in std::mem::take(&mut self.late) {
+        for (key, v, lane) in std::mem::take(&mut self.late) {
+            self.lane = lane;
             self.keep(key, v);
         }
+        self.lane = 0;
     }
 
     fn before_terminator(&mut self, b: BlockId, next: &std::collections::BTreeMap<LoopId, ValueId>) {
@@ -218,7 +226,12 @@ impl Reverse<'_, '_> {
                 if let (Mode::Augmented | Mode::Combined, Some(v)) = (self.s.key.mode, inst.args.first())
                     && self.sig.result_field.is_some()
                 {
-                    self.returned = Some((self.forward_value(*v), self.forward_shadow_if(*v)?));
+                    let mut shadows = Vec::new();
+                    self.in_lanes(|this| {
+                        shadows.extend(this.forward_shadow_if(*v)?);
+                        Ok(())
+                    })?;
+                    self.returned = Some((self.forward_value(*v), shadows));
                 }
                 self.e.b().br(turn);
             }
@@ -252,15 +265,16 @@ impl Reverse<'_, '_> {
         if thrown { self.throws.get(&from).copied() } else { self.ends.get(&from).copied() }
     }
 
-    fn fill_phis(&mut self, phis: &[(InstId, ValueId, bool)]) -> Result<(), Refusal> {
-        for (i, phi, is_shadow) in phis {
+    fn fill_phis(&mut self, phis: &[(InstId, ValueId, Option<usize>)]) -> Result<(), Refusal> {
+        for (i, phi, lane) in phis {
+            self.lane = lane.unwrap_or(0);
             let inst = &self.s.func.insts[*i];
             let (Op::Phi(blocks), Some(to)) = (&inst.op, self.s.shape.block_of[*i]) else { continue };
             let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
             for (b, a) in blocks.iter().zip(&inst.args) {
                 let Some(end) = self.came_from(*b, to) else { continue };
                 from.push(end);
-                let v = if *is_shadow { self.forward_shadow(*a)? } else { self.forward_value(*a) };
+                let v = if lane.is_some() { self.forward_shadow(*a)? } else { self.forward_value(*a) };
                 args.push(v);
             }
             if let Some(d) = self.e.func.def_inst(*phi) {
@@ -268,6 +282,7 @@ impl Reverse<'_, '_> {
                 self.e.func.insts[d].args = args;
             }
         }
+        self.lane = 0;
         let i32 = self.e.module.ctx.types.int(32);
         for (phi, b, preds) in std::mem::take(&mut self.pending_entered) {
             let (mut from, mut args) = (Vec::new(), enzyme_ir::Args::new());
@@ -310,7 +325,7 @@ impl Reverse<'_, '_> {
     pub fn forward_shadow(&mut self, v: ValueId) -> Result<ValueId, Refusal> {
         match self.s.func.values[v].def {
             ValueDef::Const(_) => self.constant_shadow(v),
-            ValueDef::Param(_) | ValueDef::Inst(_) => match self.shadows.get(&v) {
+            ValueDef::Param(_) | ValueDef::Inst(_) => match self.shadows[self.lane].get(&v) {
                 Some(x) => Ok(*x),
                 None if !self.s.has_shadow(v) => Ok(self.forward_value(v)),
                 None => {
@@ -327,7 +342,7 @@ impl Reverse<'_, '_> {
         let ty = self.s.func.ty(v);
         match self.e.module.ctx.consts[c].clone() {
             Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
-                let shadow = shadow_global(self.e.module, self.globals, g, 0);
+                let shadow = shadow_global(self.e.module, self.globals, g, self.lane as u32);
                 let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                 Ok(self.e.func.constant(c, ty))
             }
@@ -337,8 +352,16 @@ impl Reverse<'_, '_> {
         }
     }
 
-    /// Copies `inst` with forward operands.
+    /// Copies `inst` with forward operands: once, with the first lane.
     pub fn copy_forward(&mut self, inst: &Inst) -> Option<ValueId> {
+        if self.lane > 0 {
+            return inst.result.and_then(|r| self.map[r]);
+        }
+        self.repeat_forward(inst)
+    }
+
+    /// The same for each lane.
+    fn repeat_forward(&mut self, inst: &Inst) -> Option<ValueId> {
         let args: Vec<ValueId> = inst.args.iter().map(|a| self.forward_value(*a)).collect();
         let mut inst = inst.clone();
         if let Op::Call(info) | Op::Invoke { call: info, .. } = &mut inst.op {
@@ -350,6 +373,14 @@ impl Reverse<'_, '_> {
     }
 
     fn forward_inst(&mut self, i: InstId) -> Result<(), Refusal> {
+        self.in_lanes(|this| this.forward_inst_in_lane(i))?;
+        if let Some(r) = self.s.func.insts[i].result {
+            self.keep_value(r);
+        }
+        Ok(())
+    }
+
+    fn forward_inst_in_lane(&mut self, i: InstId) -> Result<(), Refusal> {
         let inst = self.s.func.insts[i].clone();
         let result = inst.result;
         match &inst.op {
@@ -401,9 +432,6 @@ impl Reverse<'_, '_> {
                 }
             }
         }
-        if let Some(r) = result {
-            self.keep_value(r);
-        }
         Ok(())
     }
 
@@ -450,7 +478,7 @@ impl Reverse<'_, '_> {
                     let (primal, place) = (self.forward_value(r), place_of(self.e.module, self.s.func, i));
                     crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
                 }
-                self.shadows.insert(r, v);
+                self.shadows[self.lane].insert(r, v);
                 return Ok(());
             }
             // Integers computed from addresses have no shadow that anyone reads.
@@ -460,7 +488,7 @@ impl Reverse<'_, '_> {
         let mut copy = inst.clone();
         copy.origin = None;
         if let Some(v) = self.e.copy(&copy, &args, MemClass::Unknown) {
-            self.shadows.insert(r, v);
+            self.shadows[self.lane].insert(r, v);
         }
         Ok(())
     }
@@ -490,7 +518,9 @@ impl Reverse<'_, '_> {
         let align = self.e.module.ctx.layout.align_of(types, elem).max(stated);
         let fixed = self.s.is_static_slot(i);
         let on_heap = self.s.is_split() && (!fixed || self.plan.choice.cached.contains(&Key::Primal(r)));
-        let primal = if on_heap {
+        let primal = if self.lane > 0 {
+            self.forward_value(r)
+        } else if on_heap {
             crate::runtime::slot_memory(&mut self.e, bytes, align)
         } else if fixed {
             self.entry_slot(&inst)
@@ -498,7 +528,7 @@ impl Reverse<'_, '_> {
             self.copy_forward(&inst).unwrap_or(bytes)
         };
         self.map[r] = Some(primal);
-        if on_heap && !fixed {
+        if on_heap && !fixed && self.lane == 0 {
             self.defer_free(primal, "free");
         }
         if !shadowed {
@@ -517,17 +547,17 @@ impl Reverse<'_, '_> {
         } else {
             let mut copy = inst.clone();
             copy.origin = None;
-            self.copy_forward(&copy).unwrap_or(bytes)
+            self.repeat_forward(&copy).unwrap_or(bytes)
         };
         self.e.fill_zero(shadow, bytes);
-        self.shadows.insert(r, shadow);
+        self.shadows[self.lane].insert(r, shadow);
         Ok(())
     }
 
     /// A copy of a stack slot in the entry block.
     fn entry_slot(&mut self, inst: &Inst) -> ValueId {
         let block = std::mem::replace(&mut self.e.block, self.e.entry);
-        let v = self.copy_forward(inst);
+        let v = self.repeat_forward(inst);
         self.e.block = block;
         let ty = self.e.module.ctx.types.ptr();
         match v {
@@ -566,31 +596,40 @@ impl Reverse<'_, '_> {
     fn forward_call(&mut self, i: InstId) -> Result<(), Refusal> {
         let inst = self.s.func.insts[i].clone();
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
+        if self.s.activity.aborts.contains(&i) && self.lane > 0 {
+            return Ok(());
+        }
         if self.s.activity.aborts.contains(&i) {
             let place = place_of(self.e.module, self.s.func, i);
             crate::runtime::refuse_target(&mut self.e, &place);
             if let Some(r) = inst.result {
                 let nothing = self.e.b().poison(inst.ty);
                 self.map[r] = Some(nothing);
-                self.shadows.insert(r, nothing);
+                for shadows in &mut self.shadows {
+                    shadows.insert(r, nothing);
+                }
             }
             return Ok(());
         }
         if let (Some(question), Some(r)) = (checkpoint::question(self.e.module, self.s.func, i), inst.result) {
-            self.map[r] = Some(self.answer(question, i, &args));
+            if self.lane == 0 {
+                self.map[r] = Some(self.answer(question, i, &args));
+            }
             return Ok(());
         }
         let callee = resolve(self.e.module, self.s.func, i);
         match callee {
             Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => {
-                return self.forward_derivative_call(i, &args);
+                return if self.lane == 0 { self.forward_derivative_call(i, &args) } else { Ok(()) };
             }
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::LifetimeStart { .. } => return Ok(()),
                 MemoryEffect::Free { ptr } => {
                     if self.plan.frees.in_place.contains(&i) {
                         let mut values: Vec<ValueId> = inst.args.iter().map(|a| self.forward_value(*a)).collect();
-                        self.e.copy(&as_call(&inst), &values, MemClass::Unknown);
+                        if self.lane == 0 {
+                            self.e.copy(&as_call(&inst), &values, MemClass::Unknown);
+                        }
                         if let Some(p) = args.get(ptr).filter(|p| self.s.has_shadow(**p)) {
                             values[ptr + 1] = self.forward_shadow(*p)?;
                             self.e.copy(&Inst { origin: None, ..as_call(&inst) }, &values, MemClass::Unknown);
@@ -600,8 +639,10 @@ impl Reverse<'_, '_> {
                             return Err(Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i));
                         };
                         if let Some(p) = args.get(ptr) {
-                            let primal = self.forward_value(*p);
-                            self.defer_free_by(primal, release);
+                            if self.lane == 0 {
+                                let primal = self.forward_value(*p);
+                                self.defer_free_by(primal, release);
+                            }
                             if self.s.has_shadow(*p) {
                                 let shadow = self.forward_shadow(*p)?;
                                 self.defer_free_by(shadow, release);
@@ -625,12 +666,12 @@ impl Reverse<'_, '_> {
                     }
                     let mut copy = as_call(&inst);
                     copy.origin = None;
-                    let shadow = self.copy_forward(&copy);
+                    let shadow = self.repeat_forward(&copy);
                     if let (Some(shadow), Some(bytes)) = (shadow, bytes) {
                         if !zeroed {
                             self.e.fill_zero(shadow, bytes);
                         }
-                        self.shadows.insert(r, shadow);
+                        self.shadows[self.lane].insert(r, shadow);
                     }
                     return Ok(());
                 }
@@ -685,7 +726,7 @@ impl Reverse<'_, '_> {
         };
         if let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) {
             let shadow = self.forward_shadow(*d)?;
-            self.shadows.insert(r, shadow);
+            self.shadows[self.lane].insert(r, shadow);
         }
         if !self.s.has_shadow(*d) {
             return Ok(());

@@ -46,12 +46,12 @@ impl Reverse<'_, '_> {
     pub fn lookup(&mut self, key: Key) -> Result<ValueId, Refusal> {
         let mut stack = vec![key];
         while let Some(k) = stack.last().copied() {
-            if self.memo.contains_key(&k) {
+            if self.memo.contains_key(&(k, self.lane_of(k))) {
                 stack.pop();
                 continue;
             }
             if let Some(v) = self.at_hand(k)? {
-                self.memo.insert(k, v);
+                self.memo.insert((k, self.lane_of(k)), v);
                 stack.pop();
                 continue;
             }
@@ -59,14 +59,14 @@ impl Reverse<'_, '_> {
                 return Err(Refusal::new(RefusalKind::Internal(format!("{k:?} was not planned for"))));
             };
             let before = stack.len();
-            stack.extend(from.iter().filter(|d| !self.memo.contains_key(d)));
+            stack.extend(from.iter().filter(|d| !self.memo.contains_key(&(**d, self.lane_of(**d)))));
             if stack.len() == before {
                 let v = self.rebuild(k)?;
-                self.memo.insert(k, v);
+                self.memo.insert((k, self.lane_of(k)), v);
                 stack.pop();
             }
         }
-        self.memo.get(&key).copied().ok_or_else(|| Refusal::new(RefusalKind::Internal(format!("{key:?} was lost"))))
+        self.memo.get(&(key, self.lane_of(key))).copied().ok_or_else(|| Refusal::new(RefusalKind::Internal(format!("{key:?} was lost"))))
     }
 
     /// What needs no computation: constants, parameters, cached keys, stack slots of this function.
@@ -85,12 +85,12 @@ impl Reverse<'_, '_> {
             ValueDef::Param(i) => {
                 let i = i as usize;
                 let own = if is_shadow { self.sig.shadow.get(i).copied().flatten() } else { None };
-                let n = own.or_else(|| self.sig.primal.get(i).copied());
+                let n = own.map(|n| n + self.lane).or_else(|| self.sig.primal.get(i).copied());
                 n.and_then(|n| self.e.func.params.get(n)).copied()
             }
             ValueDef::Inst(i) if self.s.key.mode == Mode::Combined && self.s.is_static_slot(i) => {
                 if is_shadow {
-                    self.shadows.get(&v).copied()
+                    self.shadows[self.lane].get(&v).copied()
                 } else {
                     self.map[v]
                 }
@@ -186,7 +186,7 @@ impl Reverse<'_, '_> {
     /// An operand that `memo` holds, or that is a constant.
     fn part(&mut self, v: ValueId, is_shadow: bool) -> ValueId {
         let key = if is_shadow && self.s.has_shadow(v) { Key::Shadow(v) } else { Key::Primal(v) };
-        if let Some(x) = self.memo.get(&key) {
+        if let Some(x) = self.memo.get(&(key, self.lane_of(key))) {
             return *x;
         }
         match self.s.func.values[v].def {

@@ -65,7 +65,7 @@ impl Reverse<'_, '_> {
                 }
             }
         }
-        self.shadows.insert(r, new);
+        self.shadows[self.lane].insert(r, new);
         // Where it failed the old memory is still in use.
         let result = self.forward_value(r);
         let ty = self.e.ty(result);
@@ -83,7 +83,7 @@ impl Reverse<'_, '_> {
         let (Some(d), Some(n)) = (args.get(dst).copied(), args.get(len).copied()) else { return Ok(()) };
         if let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) {
             let shadow = self.forward_shadow(d)?;
-            self.shadows.insert(r, shadow);
+            self.shadows[self.lane].insert(r, shadow);
         }
         if !self.s.has_shadow(d) {
             return Ok(());

@@ -66,8 +66,10 @@ pub(crate) struct Reverse<'a, 'm> {
     pub options: Options,
     /// Value of the forward sweep for each primal value.
     pub map: SecondaryMap<ValueId, Option<ValueId>>,
-    /// Shadow pointer of the forward sweep for each primal value.
-    pub shadows: BTreeMap<ValueId, ValueId>,
+    /// Shadow pointers of the forward sweep for each primal value, of each lane.
+    pub shadows: Vec<BTreeMap<ValueId, ValueId>>,
+    /// The lane whose shadows and adjoints are written.
+    pub lane: usize,
     /// First and last block of the forward sweep for each primal block.
     pub starts: BTreeMap<BlockId, BlockId>,
     pub ends: BTreeMap<BlockId, BlockId>,
@@ -78,22 +80,39 @@ pub(crate) struct Reverse<'a, 'm> {
     pub counters: BTreeMap<LoopId, ValueId>,
     /// The innermost loop around the primal block whose reverse is written.
     pub turning: Option<LoopId>,
-    /// Adjoint slots.
-    pub adjoints: BTreeMap<ValueId, ValueId>,
-    /// Keys already had in the block at hand.
-    pub memo: BTreeMap<Key, ValueId>,
+    /// Adjoint slots of each lane.
+    pub adjoints: BTreeMap<(ValueId, usize), ValueId>,
+    /// Keys already had in the block at hand, with their lanes.
+    pub memo: BTreeMap<(Key, usize), ValueId>,
     /// Phis that record the predecessor, their blocks in the primal, and the predecessors in order.
     pub pending_entered: Vec<(ValueId, BlockId, Vec<BlockId>)>,
-    /// What is to be kept at the end of the block of the forward sweep at hand.
-    pub late: Vec<(Key, ValueId)>,
+    /// What is to be kept at the end of the block of the forward sweep at hand, with its lane.
+    pub late: Vec<(Key, ValueId, usize)>,
     /// Block of the forward sweep that ends in the invoke that ends a primal block.
     pub throws: BTreeMap<BlockId, BlockId>,
     /// The primal block at hand in the forward sweep.
     pub here: Option<BlockId>,
     /// Where exceptions pass that leave the derivative.
     pub cleanup: Option<BlockId>,
-    /// The primal result and its shadow, where they are returned.
-    pub returned: Option<(ValueId, Option<ValueId>)>,
+    /// The primal result and its shadows, where they are returned.
+    pub returned: Option<(ValueId, Vec<ValueId>)>,
+}
+
+impl Reverse<'_, '_> {
+    /// Writes something for all lanes, one after the other. What is the same in all of them is written with the first.
+    pub fn in_lanes(&mut self, mut write: impl FnMut(&mut Self) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        for lane in 0..self.shadows.len() {
+            self.lane = lane;
+            write(self)?;
+        }
+        self.lane = 0;
+        Ok(())
+    }
+
+    /// The lane of `key`: only shadows have one.
+    pub fn lane_of(&self, key: Key) -> usize {
+        if matches!(key, Key::Shadow(_)) { self.lane } else { 0 }
+    }
 }
 
 /// Whether the primal stores in the memory that parameter `n` points to.
@@ -127,10 +146,10 @@ pub fn synthesise(
             // A copy made by the caller of the primal is an ordinary pointer here.
             let kept = enzyme_ir::ParamAttrs { byval: None, sret: None, readonly: false, writeonly: false, ..*attrs };
             func.param_attrs[*primal] = kept;
-            if let Some(n) = shadow {
+            for n in shadow.iter().flat_map(|n| *n..*n + s.key.width as usize) {
                 // `restrict` lets pointers that are only read through be the same; their shadows are written.
                 let noalias = kept.noalias && writes_through(&s, i);
-                func.param_attrs[*n] = enzyme_ir::ParamAttrs { noalias, ..kept };
+                func.param_attrs[n] = enzyme_ir::ParamAttrs { noalias, ..kept };
             }
         }
     }
@@ -143,7 +162,8 @@ pub fn synthesise(
         globals,
         options,
         map: SecondaryMap::new(),
-        shadows: BTreeMap::new(),
+        shadows: vec![BTreeMap::new(); s.key.width as usize],
+        lane: 0,
         starts: BTreeMap::new(),
         ends: BTreeMap::new(),
         state: State::default(),

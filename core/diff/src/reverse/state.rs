@@ -27,6 +27,8 @@ pub(crate) struct CacheSlots {
     pub buffer: ValueId,
     /// Number of rows allocated.
     pub rows: ValueId,
+    /// The first of the columns of each key: shadows have one for each lane.
+    pub first: Vec<usize>,
     /// Byte size of each column.
     pub sizes: Vec<u64>,
     /// Bytes of a row before each column.
@@ -64,8 +66,8 @@ enum Row {
 /// All slots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
-    /// Values outside of loops.
-    pub cells: BTreeMap<Key, (ValueId, TypeId)>,
+    /// Values outside of loops, with their lanes.
+    pub cells: BTreeMap<(Key, usize), (ValueId, TypeId)>,
     /// Caches of loops.
     pub caches: BTreeMap<LoopId, CacheSlots>,
     /// Rows used by earlier entries of a nested loop.
@@ -118,10 +120,13 @@ impl Reverse<'_, '_> {
                 }
                 Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => None,
             };
-            let none = memory.map(|_| self.e.at_entry().zero(ty));
-            let slot = self.e.slot(ty, none);
-            state.cells.insert(*key, (slot, ty));
-            state.all.push((slot, ty));
+            let lanes = if matches!(key, Key::Shadow(_)) { self.shadows.len() } else { 1 };
+            for lane in 0..lanes {
+                let none = memory.map(|_| self.e.at_entry().zero(ty));
+                let slot = self.e.slot(ty, none);
+                state.cells.insert((*key, lane), (slot, ty));
+                state.all.push((slot, ty));
+            }
         }
         for (l, cache) in &self.plan.loops {
             let none = self.e.at_entry().i64(0);
@@ -167,10 +172,12 @@ impl Reverse<'_, '_> {
         let none = self.e.at_entry().i64(0);
         let buffer = self.e.slot(ptr, Some(null));
         let rows = self.e.slot(i64, Some(none));
-        let mut types: Vec<TypeId> = Vec::new();
+        let (mut types, mut first): (Vec<TypeId>, Vec<usize>) = (Vec::new(), Vec::new());
         for k in keys {
             let ty = self.key_type(*k);
-            types.push(self.stored_type(ty));
+            let ty = self.stored_type(ty);
+            first.push(types.len());
+            types.extend(vec![ty; if matches!(k, Key::Shadow(_)) { self.shadows.len() } else { 1 }]);
         }
         let layout = &self.e.module.ctx.layout;
         let sizes: Vec<u64> =
@@ -184,7 +191,7 @@ impl Reverse<'_, '_> {
             before[n] = row;
             row += sizes[n];
         }
-        CacheSlots { buffer, rows, sizes, before, row: row.next_multiple_of(8), types }
+        CacheSlots { buffer, rows, first, sizes, before, row: row.next_multiple_of(8), types }
     }
 
     /// Stores the value of `key` in the forward sweep, if it is cached; `index` is the iteration of its scope.
@@ -192,7 +199,7 @@ impl Reverse<'_, '_> {
         if !self.plan.choice.cached.contains(&key) {
             return;
         }
-        if let Some((slot, _)) = self.state.cells.get(&key).copied() {
+        if let Some((slot, _)) = self.state.cells.get(&(key, self.lane_of(key))).copied() {
             self.e.b().store(value, slot, 0, MemClass::Unknown);
             return;
         }
@@ -214,7 +221,7 @@ impl Reverse<'_, '_> {
 
     /// Reads `key` from where it was kept.
     pub fn recall(&mut self, key: Key) -> Option<ValueId> {
-        if let Some((slot, ty)) = self.state.cells.get(&key).copied() {
+        if let Some((slot, ty)) = self.state.cells.get(&(key, self.lane_of(key))).copied() {
             return Some(self.e.b().load(ty, slot, 0, MemClass::Unknown));
         }
         let (address, ty, align) = match self.plan.steady_row(key) {
@@ -296,6 +303,7 @@ impl Reverse<'_, '_> {
     fn column_address(&mut self, l: LoopId, column: usize, at: Row) -> Option<(ValueId, TypeId, u32)> {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
         let slots = self.state.caches.get(&l)?.clone();
+        let column = slots.first.get(column)? + self.lane_of(*self.plan.loops.get(&l)?.keys.get(column)?);
         let ty = *slots.types.get(column)?;
         let (size, before) = (*slots.sizes.get(column)?, *slots.before.get(column)?);
         let rows = match (&self.plan.loops.get(&l)?.rows, self.state.chunks.get(&l).copied()) {
@@ -346,6 +354,7 @@ impl Reverse<'_, '_> {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
         let SteadySlots { cache, base, chunk, step, strides } = self.state.steady.get(n)?.clone();
         let place = self.plan.steady.get(n)?.place.clone();
+        let column = cache.first.get(column)? + self.lane_of(*self.plan.steady.get(n)?.keys.get(column)?);
         let (ty, size, before) = (*cache.types.get(column)?, *cache.sizes.get(column)?, *cache.before.get(column)?);
         let mut start = self.e.b().load(ptr, cache.buffer, 0, MemClass::Unknown);
         if let Some(base) = base {

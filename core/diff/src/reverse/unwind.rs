@@ -113,7 +113,8 @@ impl Reverse<'_, '_> {
             return Vec::new();
         }
         let slots = self.plan.heap_slots.iter().filter_map(|i| self.s.func.insts[*i].result);
-        let keys = slots.flat_map(|v| [Key::Primal(v), Key::Shadow(v)]);
+        let shadows = |v| (0..self.shadows.len()).map(move |lane| (Key::Shadow(v), lane));
+        let keys = slots.flat_map(|v| std::iter::once((Key::Primal(v), 0)).chain(shadows(v)));
         keys.filter_map(|k| self.state.cells.get(&k)).map(|c| c.0).collect()
     }
 
