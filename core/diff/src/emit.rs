@@ -25,13 +25,15 @@ pub struct Emit<'m> {
     pub loc: Option<enzyme_ir::LocId>,
     /// Flags of derivative arithmetic.
     pub fast: FastMath,
+    /// The memory of the lane at hand.
+    pub shadow: MemClass,
 }
 
 impl<'m> Emit<'m> {
     /// Starts the body of `func`, which has no blocks yet.
     pub fn new(module: &'m mut Module, mut func: Func) -> Emit<'m> {
         let entry = func.add_block(Some("entry".to_owned()));
-        Emit { module, func, entry, block: entry, loc: None, fast: FastMath::empty() }
+        Emit { module, func, entry, block: entry, loc: None, fast: FastMath::empty(), shadow: MemClass::Shadow }
     }
 
     /// A builder at the block at hand.
@@ -45,6 +47,18 @@ impl<'m> Emit<'m> {
     /// A builder at the entry block.
     pub fn at_entry(&mut self) -> Builder<'_> {
         Builder::new(&mut self.module.ctx, &mut self.func, self.entry)
+    }
+
+    /// A load from the shadow memory of the lane at hand.
+    pub fn load_in_lane(&mut self, ty: TypeId, addr: ValueId, align: u32) -> ValueId {
+        let shadow = self.shadow;
+        self.b().load(ty, addr, align, shadow)
+    }
+
+    /// A store into the shadow memory of the lane at hand.
+    pub fn store_in_lane(&mut self, v: ValueId, addr: ValueId, align: u32) {
+        let shadow = self.shadow;
+        self.b().store(v, addr, align, shadow);
     }
 
     /// A new block.
@@ -150,13 +164,15 @@ impl<'m> Emit<'m> {
     /// Loads from shadow memory with the alignment of a primal access.
     pub fn load_shadow(&mut self, ty: TypeId, addr: ValueId, access: Access) -> ValueId {
         let align = self.shadow_align(ty, access.align);
-        self.b().load(ty, addr, align, MemClass::Shadow)
+        let shadow = self.shadow;
+        self.b().load(ty, addr, align, shadow)
     }
 
     /// Stores to shadow memory with the alignment of a primal access.
     pub fn store_shadow(&mut self, v: ValueId, addr: ValueId, access: Access) {
         let align = self.shadow_align(self.ty(v), access.align);
-        self.b().store(v, addr, align, MemClass::Shadow);
+        let shadow = self.shadow;
+        self.b().store(v, addr, align, shadow);
     }
 
     /// The alignment of an access to shadow memory where the primal one has `align`: programs find out at run time where

@@ -207,6 +207,21 @@ pub enum MemClass {
     Shadow,
     /// Cached primal values.
     Tape,
+    /// Tangent or adjoint memory of another lane than the first.
+    Lane(u8),
+}
+
+impl MemClass {
+    /// Lanes of which it is promised that their memory does not overlap; further ones are of one class.
+    pub const LANES: u8 = 15;
+
+    /// The tangent or adjoint memory of a lane.
+    pub fn shadow(lane: usize) -> MemClass {
+        match lane {
+            0 => MemClass::Shadow,
+            n => MemClass::Lane(n.min(usize::from(MemClass::LANES)) as u8),
+        }
+    }
 }
 
 /// What a call has beside its operands.

@@ -400,7 +400,14 @@ void enz_type_facts(EnzHost host, EnzValue function, const EnzFactSink *sink);
 
 // ---- declare.cpp, build.cpp -------------------------------------------------------------------------------------
 
-enum EnzMem : uint8_t { ENZ_MEM_UNKNOWN = 0, ENZ_MEM_PRIMAL = 1, ENZ_MEM_SHADOW = 2, ENZ_MEM_TAPE = 3 };
+enum EnzMem : uint8_t {
+  ENZ_MEM_UNKNOWN = 0,
+  ENZ_MEM_PRIMAL = 1,
+  ENZ_MEM_SHADOW = 2,
+  ENZ_MEM_TAPE = 3,
+  ENZ_MEM_LANES = 4, // and those behind it: shadows of the second and further lanes
+  ENZ_MEM_END = 19,
+};
 typedef struct EnzFuncSpec {
   EnzStr name;
   EnzType sig;

@@ -17,22 +17,22 @@ using namespace llvm;
 struct EnzBuilder {
   Module *module;
   Function *function;
-  MDNode *alias_scope[4] = {};
-  MDNode *noalias[4] = {};
+  MDNode *alias_scope[ENZ_MEM_END] = {};
+  MDNode *noalias[ENZ_MEM_END] = {};
 
   void scopes() {
     if (alias_scope[ENZ_MEM_PRIMAL])
       return;
     MDBuilder metadata(module->getContext());
     MDNode *domain = metadata.createAnonymousAliasScopeDomain(function->getName());
-    MDNode *scope[4] = {};
-    const char *names[4] = {"", "primal", "shadow", "tape"};
-    for (unsigned i = ENZ_MEM_PRIMAL; i <= ENZ_MEM_TAPE; ++i)
-      scope[i] = metadata.createAnonymousAliasScope(domain, names[i]);
-    for (unsigned i = ENZ_MEM_PRIMAL; i <= ENZ_MEM_TAPE; ++i) {
+    MDNode *scope[ENZ_MEM_END] = {};
+    const char *names[] = {"", "primal", "shadow", "tape"};
+    for (unsigned i = ENZ_MEM_PRIMAL; i < ENZ_MEM_END; ++i)
+      scope[i] = metadata.createAnonymousAliasScope(domain, i < ENZ_MEM_LANES ? names[i] : "lane");
+    for (unsigned i = ENZ_MEM_PRIMAL; i < ENZ_MEM_END; ++i) {
       alias_scope[i] = MDNode::get(module->getContext(), {scope[i]});
-      SmallVector<Metadata *, 2> others;
-      for (unsigned j = ENZ_MEM_PRIMAL; j <= ENZ_MEM_TAPE; ++j)
+      SmallVector<Metadata *, 16> others;
+      for (unsigned j = ENZ_MEM_PRIMAL; j < ENZ_MEM_END; ++j)
         if (j != i)
           others.push_back(scope[j]);
       noalias[i] = MDNode::get(module->getContext(), others);
@@ -40,7 +40,7 @@ struct EnzBuilder {
   }
 
   void classify(Instruction &inst, uint8_t mem) {
-    if (mem == ENZ_MEM_UNKNOWN || mem > ENZ_MEM_TAPE || !inst.mayReadOrWriteMemory())
+    if (mem == ENZ_MEM_UNKNOWN || mem >= ENZ_MEM_END || !inst.mayReadOrWriteMemory())
       return;
     scopes();
     inst.setMetadata(LLVMContext::MD_alias_scope, alias_scope[mem]);

@@ -192,9 +192,9 @@ impl Reverse<'_, '_> {
         }
         self.each_float(ty, at, &mut |r, path, leaf, address| {
             let x = r.e.b().extract_value(amount, path);
-            let old = r.e.b().load(leaf, address, 1, MemClass::Shadow);
+            let old = r.e.load_in_lane(leaf, address, 1);
             let new = r.e.sum(old, x);
-            r.e.b().store(new, address, 1, MemClass::Shadow);
+            r.e.store_in_lane(new, address, 1);
             Ok(())
         })
     }
@@ -255,10 +255,10 @@ impl Reverse<'_, '_> {
         let mut total = self.e.neutral(ty);
         let mut parts: Vec<(Vec<u32>, ValueId)> = Vec::new();
         self.each_float(ty, at, &mut |r, path, leaf, address| {
-            let old = r.e.b().load(leaf, address, 1, MemClass::Shadow);
+            let old = r.e.load_in_lane(leaf, address, 1);
             parts.push((path.to_vec(), old));
             let zero = r.e.b().zero(leaf);
-            r.e.b().store(zero, address, 1, MemClass::Shadow);
+            r.e.store_in_lane(zero, address, 1);
             Ok(())
         })?;
         for (path, old) in parts {
@@ -299,7 +299,7 @@ impl Reverse<'_, '_> {
             let by = self.e.b().i64(offset as u64);
             let address = self.e.b().byte_offset(at, by);
             let zero = self.e.b().zero(float);
-            self.e.b().store(zero, address, 1, MemClass::Shadow);
+            self.e.store_in_lane(zero, address, 1);
         }
         Ok(())
     }
@@ -357,9 +357,9 @@ impl Reverse<'_, '_> {
                 Place::ReturnField(n) => adjoint.map(|a| self.e.b().extract_value(a, &[n])),
                 Place::Pointee(n) => {
                     let at = self.shadow_place(args[n as usize], ty)?;
-                    let old = self.e.b().load(ty, at, 0, MemClass::Shadow);
+                    let old = self.e.load_in_lane(ty, at, 0);
                     let zero = self.e.b().zero(ty);
-                    self.e.b().store(zero, at, 0, MemClass::Shadow);
+                    self.e.store_in_lane(zero, at, 0);
                     Some(old)
                 }
             };

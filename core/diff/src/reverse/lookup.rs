@@ -142,7 +142,7 @@ impl Reverse<'_, '_> {
         }
         let mut copy = as_call(&inst);
         let mem = match (&copy.op, is_shadow) {
-            (Op::Load(_), true) => MemClass::Shadow,
+            (Op::Load(_), true) => self.e.shadow,
             (Op::Load(_), false) => MemClass::Primal,
             _ => MemClass::Unknown,
         };

@@ -167,7 +167,7 @@ impl Reverse<'_, '_> {
         if !holds_shadowed(&self.s, p) {
             let primal = self.forward_value(p);
             let made = self.e.b().load(ptr, primal, 0, MemClass::Primal);
-            self.e.b().store(made, at, 0, MemClass::Shadow);
+            self.e.store_in_lane(made, at, 0);
             return Ok(());
         }
         let mut copy = self.s.func.insts[i].clone();
@@ -185,7 +185,7 @@ impl Reverse<'_, '_> {
         let (Some(p), Some(v)) = (args.first().copied(), args.get(1).copied()) else { return Ok(()) };
         let Some(ty) = self.atomic_type(p, v, result) else { return Ok(()) };
         let at = self.shadow_place(p, ty)?;
-        let after = self.e.b().load(ty, at, 1, MemClass::Shadow);
+        let after = self.e.load_in_lane(ty, at, 1);
         let taken = match result {
             Some(r) => self.take_adjoint(r)?,
             None => None,
@@ -222,7 +222,7 @@ impl Reverse<'_, '_> {
                 taken
             }
         };
-        self.e.b().store(before, at, 1, MemClass::Shadow);
+        self.e.store_in_lane(before, at, 1);
         Ok(())
     }
 
@@ -285,6 +285,6 @@ pub fn clear_new(e: &mut crate::emit::Emit<'_>, status: Option<ValueId>, at: Val
         let failed = e.b().icmp(IntPred::Ne, status, good);
         bytes = e.choose(failed, none, bytes);
     }
-    let made = e.b().load(ptr, at, 0, MemClass::Shadow);
+    let made = e.load_in_lane(ptr, at, 0);
     e.fill_zero(made, bytes);
 }

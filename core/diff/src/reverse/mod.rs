@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BlockId, FastMath, Func, FuncId, GlobalId, Module, ValueId};
+use enzyme_ir::{BlockId, FastMath, Func, FuncId, GlobalId, MemClass, Module, ValueId};
 
 use crate::cut::CachePrice;
 use crate::emit::Emit;
@@ -103,9 +103,11 @@ impl Reverse<'_, '_> {
     pub fn in_lanes(&mut self, mut write: impl FnMut(&mut Self) -> Result<(), Refusal>) -> Result<(), Refusal> {
         for lane in 0..self.shadows.len() {
             self.lane = lane;
+            self.e.shadow = MemClass::shadow(lane);
             write(self)?;
         }
         self.lane = 0;
+        self.e.shadow = MemClass::Shadow;
         Ok(())
     }
 

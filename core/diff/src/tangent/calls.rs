@@ -63,7 +63,7 @@ impl Tangent<'_, '_> {
             let ptr = self.e.module.ctx.types.ptr();
             let primal = self.value(p);
             let made = self.e.b().load(ptr, primal, 0, MemClass::Primal);
-            self.e.b().store(made, at, 0, MemClass::Shadow);
+            self.e.store_in_lane(made, at, 0);
         }
         Ok(())
     }

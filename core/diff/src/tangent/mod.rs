@@ -247,7 +247,7 @@ impl Tangent<'_, '_> {
             };
             args.push(if plain { self.value(*a) } else { self.shadow_into(*a, inst.result)? });
         }
-        let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Shadow } else { MemClass::Unknown };
+        let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { self.e.shadow } else { MemClass::Unknown };
         let mut copy = inst.clone();
         copy.origin = None;
         let moved = if let Op::Store(_) = inst.op { args.first().map(|v| self.e.ty(*v)) } else { Some(inst.ty) };
@@ -285,9 +285,11 @@ impl Tangent<'_, '_> {
     fn in_lanes(&mut self, mut write: impl FnMut(&mut Self) -> Result<(), Refusal>) -> Result<(), Refusal> {
         for lane in 0..self.shadows.len() {
             self.lane = lane;
+            self.e.shadow = MemClass::shadow(lane);
             write(self)?;
         }
         self.lane = 0;
+        self.e.shadow = MemClass::Shadow;
         Ok(())
     }
 
@@ -368,7 +370,7 @@ impl Tangent<'_, '_> {
                     let by = self.e.b().i64(offset as u64);
                     let (address, float) = (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(kind));
                     let zero = self.e.b().zero(float);
-                    self.e.b().store(zero, address, 1, MemClass::Shadow);
+                    self.e.store_in_lane(zero, address, 1);
                 }
             } else if let Some(zero) = self.zero_of_integer(inst.args[0]) {
                 // Constant bits: if they are a float's, its tangent is zero.
@@ -521,7 +523,7 @@ impl Tangent<'_, '_> {
                             None => self.e.b().zero(ty),
                         };
                         let at = self.guarded_if_mixed(args[n as usize], ty)?;
-                        self.e.b().store(t, at, 0, MemClass::Shadow);
+                        self.e.store_in_lane(t, at, 0);
                     }
                 }
             }

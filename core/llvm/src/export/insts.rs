@@ -76,6 +76,7 @@ pub(super) fn build(
         MemClass::Primal => 1,
         MemClass::Shadow => 2,
         MemClass::Tape => 3,
+        MemClass::Lane(n) => 3 + n.min(MemClass::LANES),
     };
     let name = inst.result.and_then(|r| target.func.value_names.get(&r)).map_or("", String::as_str);
     parts.info.name = Str::of(name);

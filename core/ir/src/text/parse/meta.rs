@@ -46,7 +46,10 @@ impl<'a> Parser<'a> {
             "\"primal\"" => MemClass::Primal,
             "\"shadow\"" => MemClass::Shadow,
             "\"tape\"" => MemClass::Tape,
-            _ => MemClass::Unknown,
+            lane => match lane.trim_matches('"').strip_prefix("lane").map(str::parse) {
+                Some(Ok(n)) => MemClass::Lane(n),
+                Some(Err(_)) | None => MemClass::Unknown,
+            },
         }
     }
 

@@ -111,9 +111,10 @@ impl Printer<'_> {
         self.operation(f, names, inst);
         let mem = match inst.mem {
             MemClass::Unknown => None,
-            MemClass::Primal => Some("primal"),
-            MemClass::Shadow => Some("shadow"),
-            MemClass::Tape => Some("tape"),
+            MemClass::Primal => Some("primal".to_owned()),
+            MemClass::Shadow => Some("shadow".to_owned()),
+            MemClass::Tape => Some("tape".to_owned()),
+            MemClass::Lane(n) => Some(format!("lane{n}")),
         };
         if let Some(mem) = mem {
             self.put(format_args!(", !enzyme.mem !{{!\"{mem}\"}}"));
