@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BinOp, IntPred, MemClass, Type, TypeId, ValueId};
+use enzyme_ir::{BinOp, FloatKind, IntPred, MemClass, Type, TypeId, ValueId};
 
 use super::Reverse;
 use crate::carried::Carried;
@@ -23,8 +23,9 @@ const GUESS_BYTES: u64 = 16 << 20;
 /// Slots of the cache of one loop.
 #[derive(Clone, Debug)]
 pub(crate) struct CacheSlots {
-    /// Pointer to the rows.
-    pub buffer: ValueId,
+    /// One buffer for the columns of each kind (floats of one format, pointers, integers): so that what a buffer holds is
+    /// known where a derivative is differentiated again.
+    pub buffers: Vec<Buffer>,
     /// Number of rows allocated.
     pub rows: ValueId,
     /// The first of the columns of each key: shadows have one for each lane.
@@ -33,10 +34,19 @@ pub(crate) struct CacheSlots {
     pub sizes: Vec<u64>,
     /// Bytes of a row before each column.
     pub before: Vec<u64>,
-    /// Bytes of a row.
-    pub row: u64,
+    /// The buffer of each column.
+    pub of: Vec<usize>,
     /// Type in which each column is stored.
     pub types: Vec<TypeId>,
+}
+
+/// A buffer with rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffer {
+    /// Slot of the pointer to the rows.
+    pub slot: ValueId,
+    /// Bytes of a row.
+    pub row: u64,
 }
 
 /// Slots of the cache of loads that are the same throughout a loop.
@@ -85,7 +95,8 @@ pub(crate) struct State {
 impl State {
     /// The slots that hold the addresses of all caches with rows.
     pub fn buffers(&self) -> Vec<ValueId> {
-        self.caches.values().chain(self.steady.iter().map(|s| &s.cache)).map(|c| c.buffer).collect()
+        let caches = self.caches.values().chain(self.steady.iter().map(|s| &s.cache));
+        caches.flat_map(|c| &c.buffers).map(|b| b.slot).collect()
     }
 }
 
@@ -131,7 +142,7 @@ impl Reverse<'_, '_> {
         for (l, cache) in &self.plan.loops {
             let none = self.e.at_entry().i64(0);
             let slots = self.cache_slots(&cache.keys);
-            state.all.extend([(slots.buffer, ptr), (slots.rows, i64)]);
+            state.all.extend(slots.buffers.iter().map(|b| (b.slot, ptr)).chain([(slots.rows, i64)]));
             state.caches.insert(*l, slots);
             if self.s.scope(Key::Count(*l)).is_some() {
                 let base = self.e.slot(i64, Some(none));
@@ -146,7 +157,7 @@ impl Reverse<'_, '_> {
         for cache in &self.plan.steady {
             let none = self.e.at_entry().i64(0);
             let slots = self.cache_slots(&cache.keys);
-            state.all.extend([(slots.buffer, ptr), (slots.rows, i64)]);
+            state.all.extend(slots.buffers.iter().map(|b| (b.slot, ptr)).chain([(slots.rows, i64)]));
             let base = (cache.place.over != cache.outermost).then(|| self.e.slot(i64, Some(none)));
             state.all.extend(base.map(|b| (b, i64)));
             let chunk = self.e.slot(i64, Some(none));
@@ -168,9 +179,7 @@ impl Reverse<'_, '_> {
 
     fn cache_slots(&mut self, keys: &[Key]) -> CacheSlots {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
-        let null = self.e.at_entry().zero(ptr);
         let none = self.e.at_entry().i64(0);
-        let buffer = self.e.slot(ptr, Some(null));
         let rows = self.e.slot(i64, Some(none));
         let (mut types, mut first): (Vec<TypeId>, Vec<usize>) = (Vec::new(), Vec::new());
         for k in keys {
@@ -182,16 +191,33 @@ impl Reverse<'_, '_> {
         let layout = &self.e.module.ctx.layout;
         let sizes: Vec<u64> =
             types.iter().map(|t| layout.size_of(&self.e.module.ctx.types, *t).unwrap_or(64)).collect();
+        let mut kinds: Vec<Option<Result<FloatKind, ()>>> = Vec::new();
+        let mut of = Vec::new();
+        for ty in &types {
+            let types = &self.e.module.ctx.types;
+            let kind = types.float_kind(*ty).map(Ok).or_else(|| types.contains_pointer(*ty).then_some(Err(())));
+            let n = kinds.iter().position(|k| *k == kind).unwrap_or(kinds.len());
+            if n == kinds.len() {
+                kinds.push(kind);
+            }
+            of.push(n);
+        }
         // Wide columns first keep every column aligned.
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         order.sort_by_key(|n| (std::cmp::Reverse(alignment(sizes[*n])), *n));
         let mut before = vec![0; sizes.len()];
-        let mut row = 0;
+        let mut row = vec![0u64; kinds.len()];
         for n in order {
-            before[n] = row;
-            row += sizes[n];
+            before[n] = row[of[n]];
+            row[of[n]] += sizes[n];
         }
-        CacheSlots { buffer, rows, first, sizes, before, row: row.next_multiple_of(8), types }
+        let mut buffers = Vec::new();
+        for row in row {
+            let null = self.e.at_entry().zero(ptr);
+            let slot = self.e.slot(ptr, Some(null));
+            buffers.push(Buffer { slot, row: row.next_multiple_of(8) });
+        }
+        CacheSlots { buffers, rows, first, sizes, before, of, types }
     }
 
     /// Stores the value of `key` in the forward sweep, if it is cached; `index` is the iteration of its scope.
@@ -311,8 +337,9 @@ impl Reverse<'_, '_> {
             (Rows::PerEntry(..), chunk) => chunk,
             (Rows::PerIteration, _) => None,
         };
-        let buffer = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
-        let (row, before) = (self.e.b().i64(slots.row), self.e.b().i64(before));
+        let of = *slots.buffers.get(*slots.of.get(column)?)?;
+        let buffer = self.e.b().load(ptr, of.slot, 0, MemClass::Unknown);
+        let (row, before) = (self.e.b().i64(of.row), self.e.b().i64(before));
         let address = match rows {
             Some(rows) => {
                 let mut start = buffer;
@@ -356,9 +383,10 @@ impl Reverse<'_, '_> {
         let place = self.plan.steady.get(n)?.place.clone();
         let column = cache.first.get(column)? + self.lane_of(*self.plan.steady.get(n)?.keys.get(column)?);
         let (ty, size, before) = (*cache.types.get(column)?, *cache.sizes.get(column)?, *cache.before.get(column)?);
-        let mut start = self.e.b().load(ptr, cache.buffer, 0, MemClass::Unknown);
+        let of = *cache.buffers.get(*cache.of.get(column)?)?;
+        let mut start = self.e.b().load(ptr, of.slot, 0, MemClass::Unknown);
         if let Some(base) = base {
-            let (base, row) = (self.e.b().load(i64, base, 0, MemClass::Unknown), self.e.b().i64(cache.row));
+            let (base, row) = (self.e.b().load(i64, base, 0, MemClass::Unknown), self.e.b().i64(of.row));
             let offset = self.e.b().binary(BinOp::Mul, base, row);
             start = self.e.b().byte_offset(start, offset);
         }
@@ -493,7 +521,7 @@ impl Reverse<'_, '_> {
     }
 
     fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId], front: u64) {
-        let row = slots.row.max(1);
+        let row = slots.buffers.iter().map(|b| b.row).sum::<u64>().max(1);
         let times = crate::runtime::times(self.e.module);
         let one = self.e.b().i64(1);
         let mut rows = one;
@@ -515,11 +543,13 @@ impl Reverse<'_, '_> {
 
     fn allocate_rows(&mut self, slots: &CacheSlots, rows: ValueId) {
         let times = crate::runtime::times(self.e.module);
-        let row = self.e.b().i64(slots.row);
-        let bytes = self.e.call_func(times, &[rows, row]);
         let alloc = crate::runtime::alloc(self.e.module);
-        let buffer = self.e.call_func(alloc, &[bytes]);
-        self.e.b().store(buffer, slots.buffer, 0, MemClass::Unknown);
+        for of in &slots.buffers {
+            let row = self.e.b().i64(of.row);
+            let bytes = self.e.call_func(times, &[rows, row]);
+            let buffer = self.e.call_func(alloc, &[bytes]);
+            self.e.b().store(buffer, of.slot, 0, MemClass::Unknown);
+        }
         self.e.b().store(rows, slots.rows, 0, MemClass::Unknown);
     }
 
@@ -556,12 +586,14 @@ impl Reverse<'_, '_> {
         let enough = self.e.b().icmp(IntPred::Uge, double, needed);
         let new_rows = self.e.choose(enough, double, needed);
         let times = crate::runtime::times(self.e.module);
-        let row = self.e.b().i64(slots.row);
-        let bytes = self.e.call_func(times, &[new_rows, row]);
-        let old = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
         let f = crate::runtime::grow(self.e.module);
-        let buffer = self.e.call_func(f, &[old, bytes]);
-        self.e.b().store(buffer, slots.buffer, 0, MemClass::Unknown);
+        for of in &slots.buffers {
+            let row = self.e.b().i64(of.row);
+            let bytes = self.e.call_func(times, &[new_rows, row]);
+            let old = self.e.b().load(ptr, of.slot, 0, MemClass::Unknown);
+            let buffer = self.e.call_func(f, &[old, bytes]);
+            self.e.b().store(buffer, of.slot, 0, MemClass::Unknown);
+        }
         self.e.b().store(new_rows, slots.rows, 0, MemClass::Unknown);
         self.e.go(ready);
     }
@@ -573,17 +605,18 @@ impl Reverse<'_, '_> {
         }
         let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
         let of: Vec<LoopId> = self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, _)| *id).collect();
+        let mut slots: Vec<Buffer> = Vec::new();
         for id in of {
-            if let Some(slots) = self.state.caches.get(&id).cloned() {
-                let buffer = self.e.b().load(ptr, slots.buffer, 0, MemClass::Unknown);
-                self.e.call("free", void, &[buffer]);
+            slots.extend(self.state.caches.get(&id).map(|c| c.buffers.clone()).unwrap_or_default());
+        }
+        for (n, steady) in self.state.steady.iter().enumerate() {
+            if self.plan.steady.get(n).is_some_and(|c| c.outermost == l) {
+                slots.extend(steady.cache.buffers.clone());
             }
         }
-        for n in 0..self.state.steady.len() {
-            if self.plan.steady.get(n).is_some_and(|c| c.outermost == l) {
-                let buffer = self.e.b().load(ptr, self.state.steady[n].cache.buffer, 0, MemClass::Unknown);
-                self.e.call("free", void, &[buffer]);
-            }
+        for of in slots {
+            let buffer = self.e.b().load(ptr, of.slot, 0, MemClass::Unknown);
+            self.e.call("free", void, &[buffer]);
         }
     }
 
