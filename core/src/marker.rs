@@ -78,6 +78,9 @@ impl LaneArg {
     }
 }
 
+/// The annotation between all primal arguments and all shadows.
+const INTERLEAVE: &str = "enzyme_interleave";
+
 /// The annotation before the size of a structure that is passed by value, of which the address follows.
 const BY_REFERENCE: &str = "enzyme_byref";
 
@@ -141,6 +144,8 @@ pub struct Settings {
     pub tape: Option<usize>,
     /// Number of lanes.
     pub width: u32,
+    /// A shadow that is the argument itself says that its memory is constant.
+    pub tested: bool,
 }
 
 /// The mode that a marker's name asks for.
@@ -222,6 +227,7 @@ impl Settings {
                 return Err(Report::new(codes::E0109, why.to_owned()));
             }
             Some(WIDTH) => return Ok(2),
+            Some("enzyme_runtime_activity") => self.tested = true,
             Some("enzyme_strong_zero") => self.strong_zero = true,
             Some(note @ ("enzyme_tape" | "enzyme_allocated")) => {
                 let split = matches!(mode, Mode::Augmented | Mode::Gradient);
@@ -283,12 +289,18 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     let mut at = usize::from(call.sret().is_some()) + 1;
     let mut params = Vec::new();
     let width = width_of(call)?.unwrap_or(1);
+    // All primal arguments, the annotation, all shadows in the same order.
+    let between = (0..call.args.len()).find(|at| annotation_at(call, *at) == Some(INTERLEAVE));
+    let mut shadow_at = between.map(|n| n + 1);
     let mut settings = Settings { width, primal: mode == Mode::Augmented, ..Settings::default() };
     while params.len() < param_types.len() {
         let n = params.len();
         let ty = param_types[n];
         at = settings.skip(call, at, mode)?;
         let (mut given, mut stride, mut behind) = (None, None, None);
+        if between == Some(at) {
+            return Err(Report::new(codes::E0101, format!("argument for parameter {} of '{name}' is missing", n + 1)));
+        }
         while let Some(note) = call.args.get(at).and_then(|a| annotation(&a.value)) {
             at += 1;
             if note == BY_REFERENCE {
@@ -316,7 +328,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
             })?,
             None => vec![(ty, None)],
         };
-        let mut used = 0;
+        let (mut used, mut shadows_used) = (0, 0);
         for (k, (ty, offset)) in covered.iter().enumerate() {
             let activity = match &given {
                 Some(note) if behind.is_some() && note == "enzyme_out" && !module.ctx.types.contains_float(*ty) => {
@@ -333,17 +345,29 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
             fits(at)?;
             let mut shadows = Vec::new();
             if activity == ParamActivity::Dup {
+                let first = shadow_at.unwrap_or(at + 1);
                 for lane in 0..width {
-                    let arg = if stride.is_some() { at + 1 } else { at + 1 + lane as usize };
+                    let arg = if stride.is_some() { first } else { first + lane as usize };
                     fits(arg)?;
                     shadows.push(place(arg, lane));
                 }
             }
             let apart = if stride.is_some() { shadows.len().min(1) } else { shadows.len() };
-            used = used.max(1 + apart);
+            used = used.max(if between.is_some() { 1 } else { 1 + apart });
+            shadows_used = shadows_used.max(apart);
             params.push(ParamArgs { activity, primal: place(at, 0).first(), shadows });
         }
         at += used;
+        shadow_at = shadow_at.map(|n| n + shadows_used);
+    }
+    if let (Some(n), Some(end)) = (between, shadow_at) {
+        if settings.skip(call, at, mode)? != n {
+            return Err(Report::new(
+                codes::E0107,
+                format!("'{INTERLEAVE}' does not follow the last argument of '{name}'"),
+            ));
+        }
+        at = end;
     }
     at = settings.skip(call, at, mode)?;
     let (mut seed, mut tape) = (None, None);

@@ -405,7 +405,7 @@ fn differentiate(
     let facts: BTreeMap<FuncId, Facts> = reached.iter().map(|f| (*f, session.facts(*f).clone())).collect();
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let result = ResultUse { value: marker.settings.primal, constant: marker.settings.constant_result };
-    let request = Request { func, mode, params, result, width: marker.settings.width };
+    let request = Request { func, mode, params, result, width: marker.settings.width, tested: marker.settings.tested };
     // Both halves of a split derivative are made at once, so that they agree on the tape.
     let (request, other) = match mode {
         Mode::Augmented => (request.clone(), Some(Request { mode: Mode::Gradient, ..request })),

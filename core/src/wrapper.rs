@@ -106,7 +106,8 @@ pub fn layout_of(module: &Module, call: &MarkerCall, marker: &Marker) -> u64 {
     let activities: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let (name, s) = (&module.funcs[marker.func].name, &marker.settings);
     let limit = crate::marker::max_tape(call).ok().flatten();
-    let text = format!("{name} {activities:?} {} {} {} {limit:?}", s.constant_result, s.strong_zero, s.width);
+    let text =
+        format!("{name} {activities:?} {} {} {} {} {limit:?}", s.constant_result, s.strong_zero, s.width, s.tested);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 

@@ -39,6 +39,8 @@ pub struct Request {
     pub result: ResultUse,
     /// Number of lanes.
     pub width: u32,
+    /// Whether memory has a shadow is tested at run time: a shadow pointer that is the pointer itself says that it has none.
+    pub tested: bool,
 }
 
 /// What a derivative does with the result of the primal function.
@@ -159,7 +161,11 @@ pub fn context_of(module: &Module, units: &Units, request: &Request) -> Result<C
         let Some(class) = unit.memory.params.get(i).copied().flatten().filter(|_| types.contains_pointer(ty)) else {
             continue;
         };
-        let state = if activity == ParamActivity::Const { State::Pinned } else { State::Shadowed };
+        let state = match activity {
+            ParamActivity::Const => State::Pinned,
+            ParamActivity::Active | ParamActivity::Dup if request.tested => State::Mixed,
+            ParamActivity::Active | ParamActivity::Dup => State::Shadowed,
+        };
         for c in unit.memory.chain(class).into_iter().filter(|c| !unit.memory.is_code(*c)) {
             let known = classes.entry(c).or_insert(state);
             if *known != state {

@@ -149,13 +149,7 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
-    fn switch_to(
-        &mut self,
-        b: BlockId,
-        way: ValueId,
-        preds: &[BlockId],
-        phis: &[PhiAdjoint],
-    ) -> Result<(), Refusal> {
+    fn switch_to(&mut self, b: BlockId, way: ValueId, preds: &[BlockId], phis: &[PhiAdjoint]) -> Result<(), Refusal> {
         let i32 = self.e.module.ctx.types.int(32);
         let blocks: Vec<BlockId> = preds.iter().map(|_| self.e.new_block("rev.edge")).collect();
         let Some((default, rest)) = blocks.split_first() else {

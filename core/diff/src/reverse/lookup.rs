@@ -66,7 +66,10 @@ impl Reverse<'_, '_> {
                 stack.pop();
             }
         }
-        self.memo.get(&(key, self.lane_of(key))).copied().ok_or_else(|| Refusal::new(RefusalKind::Internal(format!("{key:?} was lost"))))
+        self.memo
+            .get(&(key, self.lane_of(key)))
+            .copied()
+            .ok_or_else(|| Refusal::new(RefusalKind::Internal(format!("{key:?} was lost"))))
     }
 
     /// What needs no computation: constants, parameters, cached keys, stack slots of this function.

@@ -250,7 +250,7 @@ fn request(func: FuncId, mode: Mode, point: &Point) -> Request {
         Arg::Value(_, false) | Arg::Pointer(_, _, true) => ParamActivity::Const,
         Arg::Pointer(_, _, false) => ParamActivity::Dup,
     });
-    Request { func, mode, params: params.collect(), result: ResultUse::default(), width: 1 }
+    Request { func, mode, params: params.collect(), result: ResultUse::default(), width: 1, tested: false }
 }
 
 fn differentiate(

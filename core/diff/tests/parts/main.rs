@@ -25,8 +25,14 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         false if module.ctx.types.contains_float(func.ty(*p)) => ParamActivity::Active,
         false => ParamActivity::Const,
     });
-    let request =
-        Request { func: id, mode: Mode::Combined, params: params.collect(), result: ResultUse::default(), width: 1 };
+    let request = Request {
+        func: id,
+        mode: Mode::Combined,
+        params: params.collect(),
+        result: ResultUse::default(),
+        width: 1,
+        tested: false,
+    };
     let all: BTreeMap<FuncId, Facts> = BTreeMap::from([(id, facts(func))]);
     let units = Units::analyze(&module, &all, &[id]);
     let context = context_of(&module, &units, &request).unwrap();

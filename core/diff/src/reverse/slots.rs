@@ -1,0 +1,131 @@
+//! Stack slots of the forward sweep, which in split mode outlive their function, and what is freed at the end of the reverse
+//! sweep instead of where the primal frees it.
+
+use enzyme_ir::{Inst, InstId, Op, ValueId};
+
+use super::Reverse;
+use crate::keys::Key;
+use crate::refusal::{Refusal, RefusalKind};
+
+impl Reverse<'_, '_> {
+    pub(super) fn forward_slot(&mut self, i: InstId, elem: enzyme_ir::TypeId) -> Result<(), Refusal> {
+        let inst = self.s.func.insts[i].clone();
+        let Some(r) = inst.result else { return Ok(()) };
+        let shadowed = self.s.has_shadow(r);
+        let size = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, elem);
+        let Some(size) = size else {
+            return Err(Refusal::new(RefusalKind::Operation("a stack slot of unknown size".into())).at(i));
+        };
+        let size = self.e.b().i64(size);
+        let count = inst.args.first().map(|n| self.forward_value(*n));
+        let bytes = match count {
+            Some(n) => {
+                let n = self.e.to_i64(n);
+                self.e.b().binary(enzyme_ir::BinOp::Mul, n, size)
+            }
+            None => size,
+        };
+        let types = &self.e.module.ctx.types;
+        let stated = match inst.op {
+            Op::Alloca { align, .. } => u64::from(align),
+            _ => 0,
+        };
+        let align = self.e.module.ctx.layout.align_of(types, elem).max(stated);
+        let fixed = self.s.is_static_slot(i);
+        let on_heap = self.s.is_split() && (!fixed || self.plan.choice.cached.contains(&Key::Primal(r)));
+        let primal = if self.lane > 0 {
+            self.forward_value(r)
+        } else if on_heap {
+            crate::runtime::slot_memory(&mut self.e, bytes, align)
+        } else if fixed {
+            self.entry_slot(&inst)
+        } else {
+            self.copy_forward(&inst).unwrap_or(bytes)
+        };
+        self.map[r] = Some(primal);
+        if on_heap && !fixed && self.lane == 0 {
+            self.defer_free(primal, "free");
+        }
+        if !shadowed {
+            return Ok(());
+        }
+        let shadow = if self.s.is_split() {
+            let p = crate::runtime::slot_memory(&mut self.e, bytes, align);
+            if !fixed {
+                self.defer_free(p, "free");
+            }
+            p
+        } else if fixed {
+            let mut copy = inst.clone();
+            copy.origin = None;
+            self.entry_slot(&copy)
+        } else {
+            let mut copy = inst.clone();
+            copy.origin = None;
+            self.repeat_forward(&copy).unwrap_or(bytes)
+        };
+        self.e.fill_zero(shadow, bytes);
+        self.shadows[self.lane].insert(r, shadow);
+        Ok(())
+    }
+
+    /// A copy of a stack slot in the entry block.
+    fn entry_slot(&mut self, inst: &Inst) -> ValueId {
+        let block = std::mem::replace(&mut self.e.block, self.e.entry);
+        let v = self.repeat_forward(inst);
+        self.e.block = block;
+        let ty = self.e.module.ctx.types.ptr();
+        match v {
+            Some(v) => v,
+            None => self.e.b().poison(ty),
+        }
+    }
+
+    /// Puts off freeing `p` by `release` to the end of the reverse sweep.
+    pub fn defer_free(&mut self, p: ValueId, release: &str) {
+        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        let f = self.e.module.declare(release, void, &[ptr]);
+        self.defer_free_by(p, f);
+    }
+
+    /// The function by which memory that the call `i` frees can be freed with a pointer alone.
+    pub(super) fn release_of(&mut self, i: InstId, args: &[ValueId]) -> Option<enzyme_ir::FuncId> {
+        let name = self.callee_name(i);
+        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        if let Some(plain) = release_of(&name) {
+            return Some(self.e.module.declare(plain, void, &[ptr]));
+        }
+        let (symbol, position) = release_of_aligned(&name)?;
+        let align = args.get(position).and_then(|a| self.s.func.as_const(*a))?;
+        let align = self.e.module.ctx.consts.as_u64(align)?;
+        Some(crate::runtime::release_aligned(self.e.module, symbol, align))
+    }
+
+    pub(super) fn defer_free_by(&mut self, p: ValueId, release: enzyme_ir::FuncId) {
+        let Some(head) = self.state.deferred else { return };
+        let release = self.e.b().func_addr(release);
+        let defer = crate::runtime::defer(self.e.module);
+        self.e.call_func(defer, &[head, p, release]);
+    }
+}
+
+/// The function by which memory that a deallocation function frees can be freed with a pointer alone.
+fn release_of(name: &str) -> Option<&'static str> {
+    match name {
+        "free" | "cfree" => Some("free"),
+        "_ZdlPv" | "_ZdlPvm" | "_ZdlPvRKSt9nothrow_t" => Some("_ZdlPv"),
+        "_ZdaPv" | "_ZdaPvm" | "_ZdaPvRKSt9nothrow_t" => Some("_ZdaPv"),
+        _ => None,
+    }
+}
+
+/// The same for memory with an alignment, and which argument gives that.
+fn release_of_aligned(name: &str) -> Option<(&'static str, usize)> {
+    match name {
+        "_ZdlPvSt11align_val_t" | "_ZdlPvSt11align_val_tRKSt9nothrow_t" => Some(("_ZdlPvSt11align_val_t", 1)),
+        "_ZdlPvmSt11align_val_t" => Some(("_ZdlPvSt11align_val_t", 2)),
+        "_ZdaPvSt11align_val_t" | "_ZdaPvSt11align_val_tRKSt9nothrow_t" => Some(("_ZdaPvSt11align_val_t", 1)),
+        "_ZdaPvmSt11align_val_t" => Some(("_ZdaPvSt11align_val_t", 2)),
+        _ => None,
+    }
+}
