@@ -10,6 +10,8 @@
 //              estimate of the error: a kink or jump nearby makes the estimate large, and then nothing is said); what looks
 //              wrong must look wrong at three neighbouring points; differences of single-precision programs are taken of the
 //              same program in double precision, and count where both have the same value
+//   modes      the gradient in two calls and in two lanes and tangents in two lanes are the same again; the derivative of the
+//              gradient is the limit of differences of gradients. For a share of the programs
 //   memory     what is allocated is freed, once, and nothing is written behind its end. malloc and its kin come through
 //              this file (ld --wrap): new and freed memory is filled with rubbish, which shows reads of either
 //
@@ -159,17 +161,13 @@ static double directional(const struct fuzz_case *tested, const double *x, const
 
 enum { FUZZ_ORDERS = 9 };
 
-static double difference(double (*function)(double *, int), const double *x, const double *direction, int n, double *error)
+// The derivative at t = 0 of what `sample` gives, by Ridders' extrapolation of central differences.
+static double extrapolated(double (*sample)(void *data, double t), void *data, double *error)
 {
-    double table[FUZZ_ORDERS][FUZZ_ORDERS], moved[FUZZ_INPUTS], best = NAN, step = 1.0 / 128.0;
+    double table[FUZZ_ORDERS][FUZZ_ORDERS], best = NAN, step = 1.0 / 128.0;
     *error = INFINITY;
     for (int level = 0; level < FUZZ_ORDERS; level++, step *= 0.4) {
-        double sides[2];
-        for (int side = 0; side < 2; side++) {
-            for (int i = 0; i < FUZZ_INPUTS; i++)
-                moved[i] = x[i] + (side ? -step : step) * direction[i];
-            sides[side] = objective(function, moved, n, NULL);
-        }
+        double sides[2] = {sample(data, step), sample(data, -step)};
         double noise = 4.0 * DBL_EPSILON * (fabs(sides[0]) + fabs(sides[1]) + 1.0) / step, power = 1.0;
         table[level][0] = (sides[0] - sides[1]) / (2.0 * step);
         for (int order = 1; order <= level; order++) {
@@ -186,6 +184,39 @@ static double difference(double (*function)(double *, int), const double *x, con
     return best;
 }
 
+struct line {
+    const struct fuzz_case *tested;
+    const double *x, *direction, *weights; // of the components of the gradient
+    int n;
+};
+
+static void moved(const struct line *line, double t, double *x)
+{
+    for (int i = 0; i < FUZZ_INPUTS; i++)
+        x[i] = line->x[i] + t * line->direction[i];
+}
+
+static double reference_at(void *data, double t)
+{
+    const struct line *line = data;
+    double x[FUZZ_INPUTS];
+    moved(line, t, x);
+    return objective(line->tested->reference, x, line->n, NULL);
+}
+
+static double gradient_at(void *data, double t)
+{
+    const struct line *line = data;
+    double x[FUZZ_INPUTS], adjoint[FUZZ_INPUTS], sum = 0.0;
+    moved(line, t, x);
+    memcpy(adjoint, weights, sizeof weights);
+    adjoint[FUZZ_MEMORY] = 0.0;
+    line->tested->gradient(x, adjoint, line->n);
+    for (int i = 0; i < FUZZ_INPUTS; i++)
+        sum += line->weights[i] * adjoint[i];
+    return sum;
+}
+
 // Whether the double-precision reference of a single-precision program computes the same thing at x: where its rounding decides a
 // branch or is amplified, their derivatives are those of different functions.
 static int same_way(const struct fuzz_case *tested, const double *x, int n)
@@ -200,13 +231,92 @@ static int compare(const struct fuzz_case *tested, const double *x, const double
 {
     double error;
     *got = directional(tested, x, direction, n);
-    *want = difference(tested->reference, x, direction, n, &error);
+    struct line line = {tested, x, direction, NULL, n};
+    *want = extrapolated(reference_at, &line, &error);
     if (!same_way(tested, x, n))
         return -1;
     double most = fmax(scale, fmax(fabs(*got), fabs(*want)));
     if (fabs(*got - *want) <= (tested->floats ? 2e-3 : 1e-6) * most + 20.0 * error)
         return error <= 1e-4 * most ? 0 : -1;
     return error <= 1e-4 * most || !isfinite(*got) ? 1 : -1;
+}
+
+// ------------------------------------------------------------------------------------------------------------ other modes
+
+static int differs(const double *a, const double *b, double scale, double tolerance)
+{
+    for (int i = 0; i < FUZZ_INPUTS; i++)
+        if (!(fabs(a[i] - b[i]) <= tolerance * scale))
+            return 1;
+    return 0;
+}
+
+// The gradient `wanted` in two calls and in two lanes, tangents in two lanes, and the derivative of the gradient. What differs, or null.
+static const char *other_modes(const struct fuzz_case *tested, const double *x, int n, const double *wanted, double scale,
+                               int *uncertain)
+{
+    double copy[FUZZ_INPUTS], g[FUZZ_INPUTS], h[FUZZ_INPUTS], alone[FUZZ_INPUTS], results[2] = {0.0, 0.0};
+    // The same operations, in another order at most where loops add up.
+    double tolerance = tested->floats ? 1e-4 : 1e-10;
+    memcpy(copy, x, sizeof copy);
+    memcpy(g, weights, sizeof weights);
+    g[FUZZ_MEMORY] = 0.0;
+    tested->split(copy, g, n);
+    if (differs(g, wanted, scale, tolerance))
+        return "in two calls";
+
+    memcpy(copy, x, sizeof copy);
+    memset(alone, 0, sizeof alone);
+    tested->gradient(copy, alone, n);
+    memcpy(copy, x, sizeof copy);
+    memcpy(g, weights, sizeof weights);
+    g[FUZZ_MEMORY] = 0.0;
+    memset(h, 0, sizeof h);
+    tested->lanes(copy, g, h, n);
+    if (differs(g, wanted, scale, tolerance) || differs(h, alone, scale, tolerance))
+        return "in lanes, reverse";
+
+    double directions[2][FUZZ_INPUTS], kept[2][FUZZ_INPUTS], sums[2];
+    for (int lane = 0; lane < 2; lane++) {
+        for (int i = 0; i < FUZZ_INPUTS; i++)
+            directions[lane][i] = uniform(-1.0, 1.0);
+        memcpy(copy, x, sizeof copy);
+        memcpy(kept[lane], directions[lane], sizeof kept[lane]);
+        sums[lane] = tested->tangent(copy, kept[lane], n);
+    }
+    memcpy(copy, x, sizeof copy);
+    memcpy(g, directions[0], sizeof g);
+    memcpy(h, directions[1], sizeof h);
+    tested->tangents(copy, g, h, n, results);
+    double most = fmax(scale, fmax(fabs(sums[0]), fabs(sums[1])));
+    g[FUZZ_MEMORY] = kept[0][FUZZ_MEMORY];
+    h[FUZZ_MEMORY] = kept[1][FUZZ_MEMORY];
+    if (differs(g, kept[0], most, tolerance) || differs(h, kept[1], most, tolerance) ||
+        !(fabs(results[0] - sums[0]) <= tolerance * most) || !(fabs(results[1] - sums[1]) <= tolerance * most))
+        return "in lanes, forward";
+
+    if (tested->floats)
+        return NULL;
+    double row[FUZZ_INPUTS], v[FUZZ_INPUTS], got = 0.0, error;
+    for (int i = 0; i < FUZZ_INPUTS; i++)
+        row[i] = uniform(-1.0, 1.0);
+    memcpy(copy, x, sizeof copy);
+    memcpy(v, directions[0], sizeof v);
+    memcpy(g, weights, sizeof weights);
+    g[FUZZ_MEMORY] = 0.0;
+    memset(h, 0, sizeof h);
+    tested->second(copy, v, g, h, n);
+    if (differs(g, wanted, scale, tolerance))
+        return "the gradient beside its derivative";
+    for (int i = 0; i < FUZZ_INPUTS; i++)
+        got += row[i] * h[i];
+    struct line line = {tested, x, directions[0], row, n};
+    double want = extrapolated(gradient_at, &line, &error);
+    most = fmax(scale, fmax(fabs(got), fabs(want)));
+    if (fabs(got - want) <= 1e-6 * most + 20.0 * error)
+        return NULL;
+    *uncertain += error > 1e-5 * most;
+    return error > 1e-5 * most && isfinite(got) ? NULL : "second order";
 }
 
 // ------------------------------------------------------------------------------------------------------------ checks
@@ -304,6 +414,16 @@ static int check_point(const struct fuzz_case *tested, int point, const double *
             printf("WRONG %d both modes: along a direction %.12g, differences %.12g\n", id, got[k], want[k]);
             return 1;
         }
+    const char *other = tested->split ? other_modes(tested, x, n, gradient, scale, &uncertain) : NULL;
+    if (memory_fault || live != before) {
+        printf("LEAK %d other modes: %ld allocations stay, memory is %s\n", id, live - before,
+               memory_fault ? memory_fault : "sound");
+        return 1;
+    }
+    if (other) {
+        printf("WRONG %d %s\n", id, other);
+        return 1;
+    }
     if (uncertain)
         printf("UNCERTAIN %d\n", id);
     return 0;

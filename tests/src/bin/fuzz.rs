@@ -66,6 +66,9 @@ struct Arguments {
     /// Share of programs with constructs that may well be refused
     #[arg(long, default_value_t = 0.05)]
     rare: f64,
+    /// Share of programs that are differentiated in two calls, in lanes, and twice as well
+    #[arg(long, default_value_t = 0.1)]
+    modes: f64,
     /// Stop after so many seconds
     #[arg(long)]
     time_limit: Option<u64>,
@@ -158,7 +161,7 @@ const LINE_EVERY: u64 = 500;
 const SMALL: u32 = 3;
 
 fn weights(arguments: &Arguments) -> Weights {
-    Weights { floats: arguments.floats, indirect: arguments.indirect, rare: arguments.rare }
+    Weights { floats: arguments.floats, indirect: arguments.indirect, rare: arguments.rare, modes: arguments.modes }
 }
 
 fn hunt(arguments: &Arguments) -> Result<bool> {

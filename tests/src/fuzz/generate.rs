@@ -17,6 +17,7 @@ use std::fmt::Write;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::asked::wrappers;
 use super::tree::{Kind, Node, Part};
 use crate::tree;
 
@@ -29,6 +30,8 @@ pub struct Weights {
     pub indirect: f64,
     /// Share of programs with untyped copies and other constructs that may well be refused.
     pub rare: f64,
+    /// Share of programs that are differentiated in other modes as well.
+    pub modes: f64,
 }
 
 /// One program.
@@ -42,6 +45,8 @@ pub struct Program {
     pub body: Node,
     /// The functions that ask for derivatives.
     pub wrappers: String,
+    /// Those that ask for them in other modes.
+    pub modes: Option<String>,
 }
 
 impl Program {
@@ -64,6 +69,11 @@ impl Program {
         }
         text.push_str(&body.replace('$', &own));
         text.push_str(&self.wrappers.replace('$', &own));
+        if let Some(modes) = &self.modes {
+            text.push_str("#ifndef FUZZ_PLAIN\n");
+            text.push_str(&modes.replace('$', &own));
+            text.push_str("#endif\n");
+        }
         text
     }
 
@@ -71,7 +81,15 @@ impl Program {
     pub fn row(&self) -> String {
         let id = self.id;
         let reference = if self.floats { format!("value_{id}r") } else { format!("value_{id}") };
-        format!("    {{{id}, {}, value_{id}, {reference}, gradient_{id}, tangent_{id}}},\n", u8::from(self.floats))
+        let modes = match &self.modes {
+            Some(_) => format!(", split_{id}, lanes_{id}, tangents_{id}, second_{id}"),
+            None => ", 0, 0, 0, 0".to_owned(),
+        };
+        let modes = format!("FUZZ_MODES({})", modes.trim_start_matches(", "));
+        format!(
+            "    {{{id}, {}, value_{id}, {reference}, gradient_{id}, tangent_{id}, {modes}}},\n",
+            u8::from(self.floats)
+        )
     }
 }
 
@@ -194,10 +212,12 @@ pub fn program(seed: u64, id: u32, weights: &Weights) -> Program {
         run_time_array: true,
     };
     generator.file_scope(indirect);
-    let wrappers = generator.top();
+    let (wrappers, modes) = generator.top();
+    // No number is drawn, so that a program is the same with and without them.
+    let modes = Some(modes).filter(|_| f64::from(id.wrapping_mul(2_654_435_761) >> 16) < weights.modes * 65_536.0);
     let body = Node::list(std::mem::take(&mut generator.items));
     let floats = body.text().contains("FL ") || body.text().contains("(FL)");
-    Program { id, floats, body, wrappers }
+    Program { id, floats, body, wrappers, modes }
 }
 
 impl Generator {
@@ -599,7 +619,7 @@ impl Generator {
     // ------------------------------------------------------------------------------------------------- the function
 
     /// The function to be differentiated, and the wrappers that ask for it.
-    fn top(&mut self) -> String {
+    fn top(&mut self) -> (String, String) {
         self.run_time_array = self.chance(0.5);
         let signature = self.below(if self.floats { 6 } else { 5 });
         let scope = self.vars.len();
@@ -698,42 +718,11 @@ impl Generator {
     }
 }
 
-/// The functions through which the checks see a program, one shape for all signatures.
-fn wrappers(signature: u32, items: &mut Vec<Node>) -> String {
-    let second = if signature == 1 { "4" } else { "8" };
-    let value = match signature {
-        2 => "double out = 0.0;\nf$(x, x + 8, x[16], n, &out);\nreturn out;\n".to_owned(),
-        3 => "struct args$ args = {n, x, x[16], x + 8};\nreturn f$(&args);\n".to_owned(),
-        _ => format!("return f$(x, x + {second}, x[16], n);\n"),
-    };
-    items.push(tree!(Fixed, "static double value$(double *x, int n)\n{\n@}\n", value));
-    let arrays = format!("enzyme_dup, x, g, enzyme_dup, x + {second}, g + {second}");
-    let gradient = match signature {
-        2 => format!(
-            "double out = 0.0, seed = 1.0;\ng[16] += __enzyme_autodiff((void *)f$, {arrays}, enzyme_out, x[16], enzyme_const, n, enzyme_dup, &out, &seed);\n"
-        ),
-        3 => "struct args$ args = {n, x, x[16], x + 8}, shadow = {n, g, 0.0, g + 8};\n__enzyme_autodiff((void *)f$, enzyme_dup, &args, &shadow);\ng[16] += shadow.s;\n".to_owned(),
-        5 => format!("g[16] += __enzyme_autodiff_float((void *)f$, {arrays}, enzyme_out, (float)x[16], enzyme_const, n);\n"),
-        _ => format!("g[16] += __enzyme_autodiff((void *)f$, {arrays}, enzyme_out, x[16], enzyme_const, n);\n"),
-    };
-    let tangent = match signature {
-        2 => format!(
-            "double out = 0.0, t = 0.0;\n__enzyme_fwddiff_void((void *)f$, {arrays}, enzyme_dup, x[16], g[16], enzyme_const, n, enzyme_dup, &out, &t);\nreturn t;\n"
-        ),
-        3 => "struct args$ args = {n, x, x[16], x + 8}, shadow = {n, g, g[16], g + 8};\nreturn __enzyme_fwddiff((void *)f$, enzyme_dup, &args, &shadow);\n".to_owned(),
-        5 => format!("return __enzyme_fwddiff_float((void *)f$, {arrays}, enzyme_dup, (float)x[16], (float)g[16], enzyme_const, n);\n"),
-        _ => format!("return __enzyme_fwddiff((void *)f$, {arrays}, enzyme_dup, x[16], g[16], enzyme_const, n);\n"),
-    };
-    format!(
-        "static void gradient$(double *x, double *g, int n)\n{{\n{gradient}}}\nstatic double tangent$(double *x, double *g, int n)\n{{\n{tangent}}}\n"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const WEIGHTS: Weights = Weights { floats: 0.3, indirect: 0.1, rare: 0.3 };
+    const WEIGHTS: Weights = Weights { floats: 0.3, indirect: 0.1, rare: 0.3, modes: 0.3 };
 
     #[test]
     fn a_number_always_means_the_same_program() {

@@ -3,6 +3,7 @@
 //! [`generate`] writes C programs as [`tree`]s, [`run`] compiles them in batches and sorts what comes of them, [`reduce`] makes
 //! failing ones small, [`reshape`] gives the compiler's passes a turn first. What is checked is told in `tests/fuzz/check.c`.
 
+mod asked;
 pub mod generate;
 mod helpers;
 pub mod mutate;

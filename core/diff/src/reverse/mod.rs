@@ -128,6 +128,20 @@ fn writes_through(s: &Subject<'_>, n: usize) -> bool {
     class.is_some() && s.func.placed().any(|(_, i)| stores(i))
 }
 
+/// Whether the second sweep has pointers from the first one, on the tape or in memory: these are not based on the parameters of
+/// the second, which therefore are not alone in reaching their memory, `restrict` or not.
+fn remembers_pointers(module: &Module, s: &Subject<'_>, plan: &Plan) -> bool {
+    let is_pointer = |v: ValueId| module.ctx.types.contains_pointer(s.func.ty(v)) || s.has_shadow(v);
+    let kept = plan.choice.cached.iter().any(|k| match k {
+        Key::Primal(v) | Key::Column(v) => is_pointer(*v),
+        Key::Shadow(_) | Key::Tape(_) => true,
+        Key::Entered(_) | Key::Count(_) => false,
+    });
+    let loads =
+        |i| matches!(s.func.insts[i].op, enzyme_ir::Op::Load(_)) && s.func.insts[i].result.is_some_and(is_pointer);
+    kept || s.func.placed().any(|(_, i)| loads(i))
+}
+
 /// Writes the derivative `name` of `s` in a reverse mode.
 #[expect(clippy::too_many_arguments, reason = "the inputs of the one synthesis step")]
 pub fn synthesise(
@@ -144,10 +158,18 @@ pub fn synthesise(
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
     func.personality = s.func.personality.filter(|_| s.key.mode != Mode::Gradient);
+    let remembers = s.key.mode == Mode::Gradient && remembers_pointers(module, &s, plan);
     for (i, (primal, shadow)) in sig.primal.iter().zip(&sig.shadow).enumerate() {
         if let Some(attrs) = s.func.param_attrs.get(i) {
             // A copy made by the caller of the primal is an ordinary pointer here.
-            let kept = enzyme_ir::ParamAttrs { byval: None, sret: None, readonly: false, writeonly: false, ..*attrs };
+            let kept = enzyme_ir::ParamAttrs {
+                byval: None,
+                sret: None,
+                readonly: false,
+                writeonly: false,
+                noalias: attrs.noalias && !remembers,
+                ..*attrs
+            };
             func.param_attrs[*primal] = kept;
             for n in shadow.iter().flat_map(|n| *n..*n + s.key.width as usize) {
                 // `restrict` lets pointers that are only read through be the same; their shadows are written.
