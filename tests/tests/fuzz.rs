@@ -43,7 +43,7 @@ fn handwritten(id: u32, gradient: &str, tangent: &str) -> Program {
     let wrappers = format!(
         "static void gradient$(double *x, double *g, int n)\n{{\n{gradient}}}\nstatic double tangent$(double *x, double *g, int n)\n{{\n{tangent}return t;\n}}\n"
     );
-    Program { id, floats: false, body: Node::new(Kind::Fixed, VALUE, Vec::new()), wrappers }
+    Program { id, floats: false, body: Node::new(Kind::Fixed, VALUE, Vec::new()), wrappers, modes: None }
 }
 
 #[test]
@@ -73,6 +73,33 @@ fn the_checks_tell_right_from_wrong() {
     for (id, (expected, gradient, _)) in (0..).zip(&cases) {
         let outcome = &findings[&id].outcome;
         assert_eq!(outcome.class(), *expected, "case {id}: {}\n{gradient}", outcome.text());
+    }
+}
+
+/// The other modes of the handwritten program; the derivative of the gradient by differences, which is close enough for the check.
+const MODES: [&str; 4] = [
+    "static void split$(double *x, double *g, int n)\n{\ngradient$(x, g, n);\n",
+    "static void lanes$(double *x, double *g, double *h, int n)\n{\ndouble copy[17];\nmemcpy(copy, x, sizeof copy);\ngradient$(x, g, n);\ngradient$(copy, h, n);\n",
+    "static void tangents$(double *x, double *g, double *h, int n, double *results)\n{\ndouble copy[17];\nmemcpy(copy, x, sizeof copy);\nresults[0] = tangent$(x, g, n);\nresults[1] = tangent$(copy, h, n);\n",
+    "static void second$(double *x, double *v, double *g, double *h, int n)\n{\ndouble up[17], down[17], low[17];\nfor (int i = 0; i < 17; i++) {\nup[i] = x[i] + 1e-5 * v[i];\ndown[i] = x[i] - 1e-5 * v[i];\nh[i] = low[i] = g[i];\n}\ngradient$(up, h, n);\ngradient$(down, low, n);\nfor (int i = 0; i < 17; i++)\nh[i] = (h[i] - low[i]) / 2e-5;\ngradient$(x, g, n);\n",
+];
+
+#[test]
+fn the_checks_tell_right_from_wrong_in_other_modes() {
+    let slips = ["g[2] += 1e-4;\n", "h[5] -= 1e-4;\n", "results[1] *= 1.0001;\n", "h[0] += 1e-3;\n"];
+    let programs: Vec<Program> = (0..5u32)
+        .map(|id| {
+            let text = (0u32..)
+                .zip(MODES.iter().zip(slips))
+                .map(|(n, (mode, slip))| format!("{mode}{}}}\n", if n + 1 == id { slip } else { "" }));
+            Program { modes: Some(text.collect()), ..handwritten(id, GRADIENT, TANGENT) }
+        })
+        .collect();
+    let bench = Bench::new(Vec::new()).unwrap();
+    let findings = bench.evaluate(&programs, Mode::plain(Level::O0), run::COMPILE_LIMIT).unwrap();
+    for id in 0..5 {
+        let expected = if id == 0 { "right" } else { "wrong" };
+        assert_eq!(findings[&id].outcome.class(), expected, "case {id}: {}", findings[&id].outcome.text());
     }
 }
 
