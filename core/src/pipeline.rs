@@ -103,6 +103,9 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     session.lower_statements(phase.may_defer());
     session.drop_checkpoint_marks();
     session.finish(&parts);
+    if options.print_rules {
+        eprint!("{}", rules::describe(&session.ir, &engine));
+    }
     if options.print_perf {
         eprint!("enzyme: time in the derivatives of this module\n{}", engine.timing);
     }

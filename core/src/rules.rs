@@ -3,6 +3,7 @@
 //! A function with a rule is opaque: the analyses see a model of it that does nothing with what it is given, and the engine calls
 //! the rule instead of making a derivative. Not handled: rules that split forward mode, and allocators.
 
+use enzyme_diff::{Engine, Mode};
 use enzyme_ir::{Builder, FuncId, Module, Type, ValueId};
 use enzyme_llvm::{Registration, RegistrationKind, Session};
 
@@ -61,6 +62,28 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
         _ => return wrong("states a rule for split forward mode, which is not supported"),
     }
     Ok(Some(name))
+}
+
+/// Which rules were used, and where, one to a line.
+pub fn describe(module: &Module, engine: &Engine) -> String {
+    let mut out = String::new();
+    for f in module.stated.rules.keys() {
+        let name = &module.funcs[*f].name;
+        let mut uses = engine.ruled.iter().filter(|(g, ..)| g == f).peekable();
+        if uses.peek().is_none() {
+            out.push_str(&format!("enzyme: the rules of '{name}' are not used\n"));
+        }
+        for (_, mode, place) in uses {
+            let what = match mode {
+                Mode::Forward => "forward rule",
+                Mode::Combined => "augmented and reverse rules",
+                Mode::Augmented => "augmented rule",
+                Mode::Gradient => "reverse rule",
+            };
+            out.push_str(&format!("enzyme: the {what} of '{name}': {place}\n"));
+        }
+    }
+    out
 }
 
 fn known(name: &str) -> bool {

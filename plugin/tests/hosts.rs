@@ -105,6 +105,27 @@ fn clang_with_fplugin_alone() {
 }
 
 #[test]
+fn rules_say_where_they_are_used() {
+    let load = format!("-fplugin={}", plugin().replace("LLVMEnzyme-22", "ClangEnzyme-22"));
+    let source = "extern double __enzyme_autodiff(void *, ...);
+__attribute__((noinline)) static double f(double x) { return x * x; }
+static double aug(double x) { return x * x; }
+static double rev(double x, double seed) { return 2.0 * x * seed; }
+void *__enzyme_register_gradient_f[] = {(void *)f, (void *)aug, (void *)rev};
+static double unused(double x) { return x; }
+void *__enzyme_register_gradient_unused[] = {(void *)unused, (void *)aug, (void *)rev};
+static double g(double x) {
+  return f(x) + x;
+}
+double dg(double x) { return __enzyme_autodiff((void *)g, x); }
+";
+    let folder = Folder::new("rules", &[("a.c", source)]);
+    let said = folder.run("clang-22", &["-O1", "-g", &load, "-mllvm", "-enzyme-print-rules", "-c", "a.c"]);
+    assert!(said.contains("enzyme: the augmented and reverse rules of 'f': a.c:9:10"), "{said}");
+    assert!(said.contains("enzyme: the rules of 'unused' are not used"), "{said}");
+}
+
+#[test]
 fn flags_of_the_reference_are_accepted_with_one_note() {
     let load = format!("-fplugin={}", plugin().replace("LLVMEnzyme-22", "ClangEnzyme-22"));
     let folder = Folder::new("flags", &[("a.c", SQUARE)]);

@@ -80,6 +80,9 @@ pub struct Engine {
     pub kept: Vec<(Mode, u64, Derivative)>,
     /// Shadows of global variables.
     pub globals: ShadowGlobals,
+    /// Calls of functions for which the program gives derivatives, of which derivatives were made: the function, the mode, and the
+    /// place of the call.
+    pub ruled: BTreeSet<(FuncId, Mode, String)>,
     /// What was decided, as text.
     pub log: Log,
     /// Where the time went.
@@ -309,6 +312,12 @@ impl Engine {
             module.funcs[id] = written;
             self.written.push(id);
             return Ok(());
+        }
+        for (i, _) in &activity.calls {
+            let callee = module.direct_callee(&func, *i).filter(|g| module.stated.rules.contains_key(g));
+            if let Some(g) = callee {
+                self.ruled.insert((g, key.mode, crate::reverse::place_of(module, &func, *i)));
+            }
         }
         let mut library = Library { units, activities, made, queue };
         let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split() && key.width == 1);

@@ -113,6 +113,7 @@ options! {
     print_type: bool = false, "enzyme-print-type", "Print the results of type analysis";
     print_activity: bool = false, "enzyme-print-activity", "Print the results of activity analysis";
     print_plan: bool = false, "enzyme-print-plan", "Print what is recomputed and what is cached, and what it costs";
+    print_rules: bool = false, "enzyme-print-rules", "Print which derivatives that the program registers are used, and where";
     print_perf: bool = false, "enzyme-print-perf", "Print where the time of differentiation goes";
     print: bool = false, "enzyme-print", "Print functions before and after differentiation";
     fast_math: bool = false, "enzyme-fast-math", "Allow fast-math on the arithmetic of derivatives";
