@@ -313,7 +313,7 @@ impl Engine {
             self.written.push(id);
             return Ok(());
         }
-        for (i, _) in &activity.calls {
+        for i in activity.calls.keys() {
             let callee = module.direct_callee(&func, *i).filter(|g| module.stated.rules.contains_key(g));
             if let Some(g) = callee {
                 self.ruled.insert((g, key.mode, crate::reverse::place_of(module, &func, *i)));
