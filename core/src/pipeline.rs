@@ -85,7 +85,9 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
                 Ok((Outcome::Deferred, _)) => {}
                 Err(reports) => {
                     failed.insert(n);
-                    for r in reports {
+                    for mut r in reports {
+                        // What is ours has no place in the source: the host then shows where the marker stands.
+                        r.func = r.func.filter(|f| !session.ir.funcs[*f].name.starts_with("enzyme."));
                         r.at(Some(call.caller), call.loc).show(session);
                     }
                 }
