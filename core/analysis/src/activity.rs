@@ -544,6 +544,7 @@ impl<'a> Pass<'a> {
                 self.asked.insert((g, ctx.clone()));
                 let Some(info) = self.done.get(g, &ctx) else { return };
                 let (ret, states, dropped) = (info.ret, info.states.clone(), info.dropped.clone());
+                self.pass_to_rule(i, g, &args);
                 if ret {
                     self.vary(result, Reason::Call(i));
                 }
@@ -561,6 +562,18 @@ impl<'a> Pass<'a> {
                         self.changed = true;
                     }
                 }
+            }
+        }
+    }
+
+    /// A rule of the program's may leave derivatives in all memory that it reaches, of which its model knows nothing.
+    fn pass_to_rule(&mut self, i: InstId, g: FuncId, args: &[ValueId]) {
+        let Some(unit) = self.program.unit(self.f).filter(|_| self.program.module.stated.rules.contains_key(&g)) else {
+            return;
+        };
+        for class in args.iter().filter_map(|a| self.class(*a)).flat_map(|c| unit.memory.chain(c)).collect::<Vec<_>>() {
+            if !unit.memory.is_code(class) {
+                self.shadow(class, Reason::Call(i));
             }
         }
     }

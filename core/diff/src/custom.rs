@@ -3,7 +3,7 @@
 //!
 //! | rule | parameters | result |
 //! | --- | --- | --- |
-//! | augmented | those of the function, each pointer followed by its shadow | tape if there is one, the function's result if it has one, the shadow of that if it is a pointer |
+//! | augmented | those of the function, each pointer followed by its shadow | tape if there is one, the function's result if it has one |
 //! | reverse | the same; the adjoint of the result if it is a float; the tape if it takes one | adjoints of the float parameters in order |
 //! | forward | the same, floats followed by their tangents | the tangent of the result, or the result and its tangent |
 //!
@@ -11,7 +11,8 @@
 //! taken as well. The shadow of memory that the call declares constant is null. A tape that is no pointer is boxed.
 //!
 //! Invariant: a rule is called only with the types that it is declared with; what does not fit is a refusal that shows both.
-//! Not handled: parameters and results passed as `byval` or `sret`, except a result of the augmented rule.
+//! Not handled: functions that return pointers (refused); parameters and results passed as `byval` or `sret`, except a result of
+//! the augmented rule.
 
 use enzyme_ir::{CustomRule, Func, FuncId, MemClass, Module, Type, TypeId, ValueId};
 
@@ -36,6 +37,14 @@ pub fn synthesise(
         let what = "a registered reverse rule for several lanes at once";
         return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
     }
+    let returned = match &module.ctx.types[primal.sig] {
+        Type::Func { ret, .. } => *ret,
+        _ => primal.sig,
+    };
+    if module.ctx.types.contains_pointer(returned) {
+        let text = format!("'{}' has a rule and returns a pointer: to what memory is not known", primal.name);
+        return Err(Refusal::new(RefusalKind::Rule(text)));
+    }
     let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0 };
     let start = a.e.new_block("start");
     a.e.block = start;
@@ -59,13 +68,6 @@ pub fn synthesise(
             let done = a.augmented(rule)?;
             let mut fields = vec![done.tape];
             fields.extend(done.result.filter(|_| sig.result_field.is_some()));
-            if sig.shadow_field.is_some() {
-                let ptr = a.e.module.ctx.types.ptr();
-                fields.push(match done.shadow {
-                    Some(v) => v,
-                    None => a.e.b().zero(ptr),
-                });
-            }
             fields
         }
         Mode::Gradient => {
@@ -98,7 +100,6 @@ struct Adapter<'a, 'm> {
 struct Augmented {
     tape: ValueId,
     result: Option<ValueId>,
-    shadow: Option<ValueId>,
 }
 
 impl Adapter<'_, '_> {
@@ -229,29 +230,20 @@ impl Adapter<'_, '_> {
         let null = self.e.b().zero(ptr);
         if self.is_void(ret) {
             let tape = if self.is_void(given) { null } else { self.boxed(value) };
-            return Ok(Augmented { tape, result: None, shadow: None });
+            return Ok(Augmented { tape, result: None });
         }
-        let wants_shadow = self.e.module.ctx.types.contains_pointer(ret);
-        if given == ret && !wants_shadow {
-            return Ok(Augmented { tape: null, result: Some(value), shadow: None });
+        if given == ret {
+            return Ok(Augmented { tape: null, result: Some(value) });
         }
-        let fields = self.fields(given);
-        let results = 1 + usize::from(wants_shadow);
-        let tapes = fields.len().checked_sub(results).filter(|n| *n <= 1);
-        let (Some(tapes), true) = (tapes, fields.len() > 1 && fields.iter().rev().take(results).all(|t| *t == ret))
-        else {
+        let [kept, result] = self.fields(given)[..] else {
             return Err(self.lies(f, "the augmented rule does not return the function's result"));
         };
-        let part = |this: &mut Self, n: usize| this.e.b().extract_value(value, &[n as u32]);
-        let tape = if tapes == 1 {
-            let v = part(self, 0);
-            self.boxed(v)
-        } else {
-            null
-        };
-        let result = Some(part(self, tapes));
-        let shadow = wants_shadow.then(|| part(self, tapes + 1));
-        Ok(Augmented { tape, result, shadow })
+        if result != ret || self.is_void(kept) {
+            return Err(self.lies(f, "the augmented rule does not return the function's result"));
+        }
+        let tape = self.e.b().extract_value(value, &[0]);
+        let tape = self.boxed(tape);
+        Ok(Augmented { tape, result: Some(self.e.b().extract_value(value, &[1])) })
     }
 
     /// A tape as a pointer.
@@ -356,9 +348,8 @@ impl Adapter<'_, '_> {
         if self.is_void(ret) {
             return Some(given).filter(|ty| !self.is_void(*ty));
         }
-        let results = 1 + usize::from(self.e.module.ctx.types.contains_pointer(ret));
         let fields = self.fields(given);
-        if given == ret && results == 1 { None } else { fields.first().copied().filter(|_| fields.len() > results) }
+        if given == ret { None } else { fields.first().copied().filter(|_| fields.len() == 2) }
     }
 
     fn forward(&mut self, rule: &CustomRule) -> Result<Vec<ValueId>, Refusal> {
