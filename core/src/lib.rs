@@ -8,6 +8,7 @@ pub mod marker;
 pub mod pipeline;
 pub mod report;
 mod rules;
+mod truncate;
 pub mod wrapper;
 
 pub use codes::Code;

@@ -34,6 +34,7 @@ pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_virtualreverse",
     crate::batch::BATCH,
     "__enzyme_error_estimate",
+    crate::truncate::TRUNCATE,
     "__enzyme_truncate_",
     "__enzyme_expand_",
     "__enzyme_likelihood",

@@ -20,6 +20,7 @@ use crate::codes;
 use crate::marker::{self, AUGMENT_SIZE, MARKERS, Marker, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
 use crate::rules;
+use crate::truncate::{self, TRUNCATE};
 use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
@@ -73,7 +74,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     for round in rounds(calls.len(), &needs) {
         let mut exported: Vec<FuncId> = Vec::new();
         for n in round {
-            let call = &calls[n];
+            let call = &session.read_again(&calls[n]);
             if needs.iter().any(|(outer, inner)| *outer == n && failed.contains(inner)) {
                 failed.insert(n);
                 continue;
@@ -373,6 +374,10 @@ fn differentiate(
     if call.callee.contains(AUGMENT_SIZE) {
         let wrapper = wrapper::size(&mut session.ir, call, number);
         return replace(session, engine, call, Vec::new(), wrapper);
+    }
+    if call.callee.contains(TRUNCATE) {
+        truncate::replace(session, call)?;
+        return Ok((Outcome::Replaced, Vec::new()));
     }
     if call.callee.contains(BATCH) {
         let wrapper = batch::build(&mut session.ir, call, number)?;

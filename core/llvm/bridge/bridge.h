@@ -468,7 +468,7 @@ EnzValue enz_marker_replace(EnzHost host, EnzValue call, EnzValue wrapper, EnzTe
 // Which markers' functions lead to which other markers.
 typedef struct EnzMarkerNeed {
   uint32_t call;  // index of a marker call
-  uint32_t inner; // of one that stands in what its function calls or names
+  uint32_t inner; // of one that stands in what its function calls or names, or that gives the function
 } EnzMarkerNeed;
 size_t enz_marker_needs(const EnzValue *calls, size_t count, EnzMarkerNeed *out, size_t capacity);
 
@@ -497,6 +497,12 @@ size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity);
 
 void enz_statements_mark(EnzHost host);
 void enz_statements_lower(EnzHost host, uint8_t before_link);
+
+// ---- truncate.cpp ---------------------------------------------------------------------------------------------
+
+// Replaces a call by the address of a clone of `function`; false if a format is not that of a type, or not narrower.
+uint8_t enz_truncate(EnzHost host, EnzValue call, EnzValue function, uint32_t from, uint32_t to, uint32_t exponent,
+                     uint32_t digits);
 
 // ---- optimise.cpp ---------------------------------------------------------------------------------------------
 

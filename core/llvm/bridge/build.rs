@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 31] = [
+const SOURCES: [&str; 32] = [
     "plugin",
     "options",
     "host",
@@ -34,6 +34,7 @@ const SOURCES: [&str; 31] = [
     "markers",
     "registry",
     "statements",
+    "truncate",
     "optimise",
     "loops",
     "diagnose",

@@ -232,18 +232,25 @@ size_t enz_marker_needs(const EnzValue *calls, size_t count, EnzMarkerNeed *out,
     if (!call)
       continue;
     const unsigned first = call->hasStructRetAttr() ? 1 : 0;
-    auto *target = call->arg_size() > first ? dyn_cast<Function>(lookThrough(call->getArgOperand(first))) : nullptr;
+    const Value *given = call->arg_size() > first ? lookThrough(call->getArgOperand(first)) : nullptr;
+    auto add = [&](size_t inner) {
+      if (n < capacity)
+        out[n] = EnzMarkerNeed{static_cast<uint32_t>(i), static_cast<uint32_t>(inner)};
+      ++n;
+    };
+    if (given && isa<CallBase>(given))
+      for (size_t j = 0; j < count; ++j)
+        if (j != i && enz::as<CallBase>(calls[j]) == given)
+          add(j);
+    auto *target = dyn_cast_or_null<Function>(given);
     if (!target)
       continue;
     auto [found, fresh] = reached.try_emplace(target);
     if (fresh)
       found->second = reachedFrom(*target);
     for (size_t j = 0; j < count; ++j)
-      if (auto *inner = enz::as<CallBase>(calls[j]); inner && j != i && found->second.contains(inner->getFunction())) {
-        if (n < capacity)
-          out[n] = EnzMarkerNeed{static_cast<uint32_t>(i), static_cast<uint32_t>(j)};
-        ++n;
-      }
+      if (auto *inner = enz::as<CallBase>(calls[j]); inner && j != i && found->second.contains(inner->getFunction()))
+        add(j);
   }
   return n;
 }

@@ -443,6 +443,16 @@ unsafe extern "C" {
     pub fn enz_statements_mark(host: HostRef);
     pub fn enz_statements_lower(host: HostRef, before_link: u8);
 
+    pub fn enz_truncate(
+        host: HostRef,
+        call: ValueRef,
+        function: ValueRef,
+        from: u32,
+        to: u32,
+        exponent: u32,
+        digits: u32,
+    ) -> u8;
+
     pub fn enz_optimise(host: HostRef, functions: *const ValueRef, count: usize, level: u32, size_level: u32);
     pub fn enz_inline_wrappers(
         host: HostRef,

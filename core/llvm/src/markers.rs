@@ -87,7 +87,7 @@ impl Session {
         raw.iter().filter_map(|info| self.describe(info)).collect()
     }
 
-    /// Pairs of `calls`: what the function of the first calls or names contains the second.
+    /// Pairs of `calls`: what the function of the first calls or names contains the second, or the second gives the function.
     pub fn marker_needs(&self, calls: &[MarkerCall]) -> Vec<(usize, usize)> {
         let values: Vec<(usize, ValueRef)> = calls
             .iter()
@@ -116,6 +116,17 @@ impl Session {
         Some(MarkerCall { handle, callee: name, caller, caller_name, loc, ret, args })
     }
 
+    /// `call` with its arguments read again: what another marker gave may be a function by now.
+    pub fn read_again(&mut self, call: &MarkerCall) -> MarkerCall {
+        let mut out = call.clone();
+        if let Some(value) = self.found.get(call.handle).and_then(|f| f.call) {
+            for (index, arg) in (0..).zip(&mut out.args) {
+                *arg = self.describe_arg(value, index).unwrap_or_else(|| arg.clone());
+            }
+        }
+        out
+    }
+
     fn describe_arg(&mut self, call: ValueRef, index: u32) -> Option<MarkerArg> {
         let mut info = ffi::MarkerArgInfo::default();
         // SAFETY: the call has more than `index` arguments; `info` is valid to write to.
@@ -132,6 +143,21 @@ impl Session {
         };
         let attrs = import::param_attrs(self, &info.attrs);
         Some(MarkerArg { ty, value, attrs })
+    }
+
+    /// Makes the call of a marker the address of a clone of `function` whose operations are rounded from `from` bits to `to`
+    /// bits, or to so many of exponent and digits; false if there are no such formats.
+    pub fn truncate(&mut self, call: &MarkerCall, function: FuncId, from: u32, to: (u32, u32, u32)) -> bool {
+        let slot = self.found.get_mut(call.handle).and_then(|f| f.call.take());
+        let (Some(value), Some(target)) = (slot, self.llvm_function(function)) else { return false };
+        // SAFETY: the call is in the module and was not replaced; the function belongs to the module.
+        let done = unsafe { ffi::enz_truncate(self.host, value, target, from, to.0, to.1, to.2) };
+        if done == 0
+            && let Some(found) = self.found.get_mut(call.handle)
+        {
+            found.call = Some(value);
+        }
+        done != 0
     }
 
     /// Makes the call of a marker a call of the exported function `wrapper`, whose parameters and result must have
