@@ -309,6 +309,8 @@ fn add_incoming(func: &mut Func, merge: InstId, from: BlockId, value: ValueId) {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
     use crate::interp::{Config, Interp, Val};
     use crate::{parse_module, print_func, verify};
@@ -368,6 +370,31 @@ done:
         let expected: Vec<Option<Val>> = [0i64, 0, 1, 9, 25].iter().map(|n| Some(Val::int(*n))).collect();
         assert_eq!(outputs, expected, "{text}");
         assert_eq!((text.matches("alloca").count(), text.matches("phi").count()), (1, 3), "{text}");
+    }
+
+    /// Some arms that meet: a slot is read where they meet, another only within its arm.
+    fn arms(count: usize) -> String {
+        let mut text = "define i64 @f(i64 %n) {\nentry:\n  %out = alloca i64\n  %own = alloca i64\n".to_owned();
+        text += "  switch i64 %n, label %last [";
+        for i in 0..count {
+            let _ = write!(text, " i64 {i}, label %a{i}");
+        }
+        text += " ]\nlast:\n  store i64 7, ptr %out\n  br label %meet\n";
+        for i in 0..count {
+            let _ = writeln!(text, "a{i}:\n  store i64 {}, ptr %own\n  br label %b{i}", i * i);
+            let _ =
+                writeln!(text, "b{i}:\n  %v{i} = load i64, ptr %own\n  store i64 %v{i}, ptr %out\n  br label %meet");
+        }
+        text + "meet:\n  %all = load i64, ptr %out\n  ret i64 %all\n}"
+    }
+
+    #[test]
+    fn slots_have_phis_only_where_they_are_needed() {
+        for count in [3, 2 * SMALL] {
+            let (taken, text, outputs) = results(&arms(count), &[0, 2, count as i64]);
+            assert_eq!((taken, text.matches("phi").count()), (2, 1), "{text}");
+            assert_eq!(outputs, [0i64, 4, 7].map(|n| Some(Val::int(n))), "{text}");
+        }
     }
 
     #[test]

@@ -22,7 +22,9 @@ pub enum Shape {
     Loops,
     /// Branches one after the other.
     Branches,
-    /// Branches within branches.
+    /// Branches in both arms of branches.
+    Tree,
+    /// Conditions in a chain, each within the one before, that leave to one block.
     Nested,
     /// Functions that call each other.
     Functions,
@@ -32,11 +34,12 @@ pub enum Shape {
 
 impl Shape {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Arithmetic,
         Self::Memory,
         Self::Loops,
         Self::Branches,
+        Self::Tree,
         Self::Nested,
         Self::Functions,
         Self::LargeFunctions,
@@ -49,6 +52,7 @@ impl Shape {
             Self::Memory => "memory",
             Self::Loops => "loops",
             Self::Branches => "branches",
+            Self::Tree => "tree of branches",
             Self::Nested => "nested branches",
             Self::Functions => "functions",
             Self::LargeFunctions => "noinline functions",
@@ -71,6 +75,7 @@ impl Shape {
             Self::Memory => function(&mut text, "f", "", |text| memory(text, size)),
             Self::Loops => function(&mut text, "f", "", |text| loops(text, size)),
             Self::Branches => function(&mut text, "f", "", |text| branches(text, size)),
+            Self::Tree => function(&mut text, "f", "", |text| tree(text, size)),
             Self::Nested => function(&mut text, "f", "", |text| nested(text, size)),
             Self::Functions | Self::LargeFunctions => functions(&mut text, size, self == Self::LargeFunctions),
         }
@@ -142,6 +147,30 @@ fn branches(text: &mut String, size: usize) -> String {
         last = format!("%z{i}");
     }
     last
+}
+
+fn tree(text: &mut String, size: usize) -> String {
+    // A node takes three instructions and a branch, and a phi where it is not a leaf.
+    let height = (size / 8).max(1).ilog2();
+    arms(text, height, "%x", &mut 0).0
+}
+
+/// A tree of branches of `height` from the block that is open, and in which block its result is.
+fn arms(text: &mut String, height: u32, from: &str, count: &mut usize) -> (String, Option<String>) {
+    let i = *count;
+    *count += 1;
+    let _ = writeln!(text, "  %v{i} = fmul double {from}, %x\n  %w{i} = fadd double %v{i}, {:?}", i as f64);
+    if height == 0 {
+        return (format!("%w{i}"), None);
+    }
+    let _ = writeln!(text, "  %c{i} = fcmp olt double %w{i}, 2.0\n  br i1 %c{i}, label %t{i}, label %e{i}\nt{i}:");
+    let (a, from_a) = arms(text, height - 1, &format!("%w{i}"), count);
+    let _ = writeln!(text, "  br label %j{i}\ne{i}:");
+    let (b, from_b) = arms(text, height - 1, &format!("%w{i}"), count);
+    let (from_a, from_b) = (from_a.unwrap_or(format!("t{i}")), from_b.unwrap_or(format!("e{i}")));
+    let _ = writeln!(text, "  br label %j{i}\nj{i}:");
+    let _ = writeln!(text, "  %z{i} = phi double [ {a}, %{from_a} ], [ {b}, %{from_b} ]");
+    (format!("%z{i}"), Some(format!("j{i}")))
 }
 
 /// Chains of conditions, each within the one before, that meet in one block.
