@@ -37,15 +37,12 @@ pub fn synthesise(
         let what = "a registered reverse rule for several lanes at once";
         return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
     }
-    let returned = match &module.ctx.types[primal.sig] {
-        Type::Func { ret, .. } => *ret,
-        _ => primal.sig,
-    };
-    if module.ctx.types.contains_pointer(returned) {
+    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0 };
+    let returned = a.result_type();
+    if a.e.module.ctx.types.contains_pointer(returned) {
         let text = format!("'{}' has a rule and returns a pointer: to what memory is not known", primal.name);
         return Err(Refusal::new(RefusalKind::Rule(text)));
     }
-    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0 };
     let start = a.e.new_block("start");
     a.e.block = start;
     let fields = match key.mode {
@@ -366,11 +363,9 @@ impl Adapter<'_, '_> {
             for n in 0..self.primal.params.len() {
                 args.push(self.e.func.params[self.sig.primal[n]]);
             }
-            let primal = self.e.module.find_func(&self.primal.name);
-            let value = match primal {
-                Some(primal) => self.e.call_func(primal, &args),
-                None => self.e.b().poison(ret),
-            };
+            let lost = || Refusal::new(RefusalKind::Internal(format!("'{}' was lost", self.primal.name)));
+            let primal = self.e.module.find_func(&self.primal.name).ok_or_else(lost)?;
+            let value = self.e.call_func(primal, &args);
             (value, self.call(f, true, &[], 0)?.0)
         } else if self.fields(given) == [ret, ret] {
             let (both, _) = self.call(f, true, &[], 0)?;

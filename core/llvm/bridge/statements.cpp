@@ -38,18 +38,9 @@ SmallVector<CallBase *, 8> callsOf(Function &function) {
   return calls;
 }
 
-// Removes a call that may be an invoke.
-void drop(CallBase &call) {
-  if (auto *invoke = dyn_cast<InvokeInst>(&call)) {
-    BranchInst::Create(invoke->getNormalDest(), invoke->getIterator());
-    invoke->getUnwindDest()->removePredecessor(invoke->getParent());
-  }
-  call.eraseFromParent();
-}
-
 void becomeFirstArgument(CallBase &call) {
   call.replaceAllUsesWith(call.getArgOperand(0));
-  drop(call);
+  enz::drop(call);
 }
 
 // `value` as a parameter of type `to`, after C's promotions of arguments without a prototype.
@@ -189,7 +180,7 @@ void enz_statements_lower(EnzHost host, uint8_t before_link) {
       host->functions->invalidate(*call->getFunction(), PreservedAnalyses::none());
       if (isIdentity(*function) || call->use_empty()) {
         if (call->use_empty())
-          drop(*call);
+          enz::drop(*call);
         else
           becomeFirstArgument(*call);
       }

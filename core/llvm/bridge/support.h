@@ -17,6 +17,7 @@
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 static_assert(LLVM_VERSION_MAJOR == 22, "the bridge is written against LLVM 22");
@@ -42,6 +43,14 @@ inline EnzValue in(llvm::Value *v) { return reinterpret_cast<EnzValue>(v); }
 inline EnzBlock in(llvm::BasicBlock *b) { return reinterpret_cast<EnzBlock>(b); }
 inline EnzLoc in(const llvm::DILocation *l) { return reinterpret_cast<EnzLoc>(const_cast<llvm::DILocation *>(l)); }
 inline llvm::DILocation *un(EnzLoc l) { return reinterpret_cast<llvm::DILocation *>(l); }
+
+// Removes a call that may be an invoke, and that nothing uses.
+inline void drop(llvm::CallBase &call) {
+  if (auto *invoke = llvm::dyn_cast<llvm::InvokeInst>(&call))
+    llvm::changeToCall(invoke)->eraseFromParent();
+  else
+    call.eraseFromParent();
+}
 
 template <typename T> T *as(EnzValue v) { return llvm::dyn_cast_or_null<T>(un(v)); }
 

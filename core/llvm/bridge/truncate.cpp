@@ -1,10 +1,11 @@
 // `__enzyme_truncate_op_func`: a clone of a function whose floating-point operations are rounded to a narrower format.
 //
-// Operands are rounded, the operation is done in its own format, and its result is rounded. For + - * / and square roots that is the
-// operation of the narrower format, since the wider one has at least twice as many digits and two more (Figueroa, "When is double
-// rounding innocuous?", SIGNUM Newsletter 1995); functions of the mathematical library are rounded results. Functions with a body that
-// the function calls are cloned with it. Loads, stores, arguments and results stay as they are, and so do functions called through
-// pointers or without a body. Not handled: atomic additions; formats that no type of LLVM has.
+// Operands are rounded, the operation is done in its own format, and its result is rounded. For + - * / and square
+// roots that is the operation of the narrower format, since the wider one has at least twice as many digits and two
+// more (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 1995); functions of the mathematical library
+// are rounded results. Functions with a body that the function calls are cloned with it. Loads, stores, arguments and
+// results stay as they are, and so do functions called through pointers or without a body. Not handled: atomic
+// additions; formats that no type of LLVM has.
 
 #include "support.h"
 
@@ -76,7 +77,8 @@ private:
     if (callee->isIntrinsic())
       return true;
     LibFunc known;
-    const auto &library = host_.functions->getResult<TargetLibraryAnalysis>(*const_cast<Function *>(call.getFunction()));
+    const auto &library =
+        host_.functions->getResult<TargetLibraryAnalysis>(*const_cast<Function *>(call.getFunction()));
     return library.getLibFunc(*callee, known);
   }
 
@@ -131,10 +133,6 @@ uint8_t enz_truncate(EnzHost host, EnzValue raw, EnzValue raw_function, uint32_t
   Value *made = truncation.clone(*function);
   call->replaceAllUsesWith(made);
   host->functions->invalidate(*call->getFunction(), PreservedAnalyses::none());
-  if (auto *invoke = dyn_cast<InvokeInst>(call)) {
-    BranchInst::Create(invoke->getNormalDest(), invoke->getIterator());
-    invoke->getUnwindDest()->removePredecessor(invoke->getParent());
-  }
-  call->eraseFromParent();
+  enz::drop(*call);
   return 1;
 }
