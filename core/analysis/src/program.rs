@@ -76,7 +76,7 @@ impl Units {
         }
         let mut memories: BTreeMap<FuncId, FuncMemory> = BTreeMap::new();
         let mut order: Vec<FuncId> = Vec::new();
-        for group in petgraph::algo::tarjan_scc(&graph) {
+        for group in petgraph::algo::kosaraju_scc(&graph) {
             let mut group: Vec<FuncId> = group.into_iter().map(FuncId::from_u32).collect();
             group.sort_unstable();
             let solved = timing.of("analysis: memory", || memory::analyze_group(module, facts, &group, &memories));

@@ -7,6 +7,10 @@
 //! reverse sweep is live nearly everywhere, so where a slot is live is asked only for slots whose frontier is large; of the others,
 //! phis that nothing uses go in the end. The result is the same. The time is that of the walk plus the frontiers.
 //!
+//! Functions with many slots are kept near-linear at two further places. Slots that exclude each other become one ([`share`]). And
+//! what still needs phis with more operands than the function has room for stays in memory, volatile so that LLVM leaves it there:
+//! thousands of blocks that leave to one, each of which keeps something, else cost the square in phis.
+//!
 //! Taken are slots of the entry block, made by synthesis (no origin), of one element, whose address is only loaded from and
 //! stored to, as a whole, in the slot's type. Others stay as they are. What is loaded before anything was stored is undefined.
 
@@ -21,23 +25,45 @@ use crate::module::Context;
 use crate::op::{Access, FastMath, IntFlags, MemClass, Op, Ordering};
 use crate::{Cfg, Const, DomTree};
 
+pub mod share;
+
 /// Takes slots out of `func`, and says how many.
 pub fn promote(ctx: &mut Context, func: &mut Func) -> usize {
-    let slots = Slots::find(ctx, func);
+    let mut slots = Slots::find(ctx, func);
     if slots.types.is_empty() {
         return 0;
     }
     let cfg = Cfg::new(func);
     let dom = DomTree::new(func, &cfg);
+    let frontiers = dom.frontiers(&cfg);
+    let mut touched = touched(func, &cfg, &slots);
+    if slots.types.len() > MANY {
+        let places = share::share(func, &cfg, &dom, &frontiers, &slots.types, &touched.stored);
+        for slot in slots.of.values_mut() {
+            *slot = places[*slot as usize];
+        }
+        touched = self::touched(func, &cfg, &slots);
+    }
     let undefined: Vec<ConstId> = slots.types.iter().map(|ty| ctx.consts.intern(Const::Undef(*ty))).collect();
-    let phis = place_phis(func, &cfg, &dom, &slots);
+    let (phis, large) = place_phis(func, &cfg, &frontiers, &slots, touched);
+    slots.leave(func, &large);
     rename(func, &cfg, &dom, &slots, &phis, &undefined);
     drop_unused(func, &phis);
-    slots.types.len()
+    slots.types.len() - large.len()
 }
 
 /// How many values may meet in the phis of a slot before it is asked where the slot is live.
 const SMALL: usize = 128;
+
+/// How many slots a function may have before those that exclude each other become one.
+const MANY: usize = 512;
+
+/// What the phis of slots that have more than [`SMALL`] operands may cost together: LLVM looks for operands one by one, so a phi costs
+/// the square of them.
+const ROOM: usize = 1 << 28;
+
+/// How many blocks may be visited, over all slots, to know where they are live, and some for each block of the function.
+const VISITS: (usize, usize) = (1 << 24, 256);
 
 type Phis = SecondaryMap<BlockId, Vec<(u32, InstId)>>;
 
@@ -98,6 +124,29 @@ impl Slots {
         Slots { types, of }
     }
 
+    /// Leaves these slots in memory.
+    fn leave(&mut self, func: &mut Func, large: &HashSet<u32>) {
+        if large.is_empty() {
+            return;
+        }
+        let mut left: HashSet<ValueId> = HashSet::new();
+        self.of.retain(|address, slot| {
+            let goes = large.contains(slot);
+            if goes {
+                left.insert(*address);
+            }
+            !goes
+        });
+        let placed: Vec<InstId> = func.placed().map(|(_, i)| i).collect();
+        for i in placed {
+            let inst = &mut func.insts[i];
+            let address = inst.args.get(usize::from(matches!(inst.op, Op::Store(_))));
+            if let Op::Load(access) | Op::Store(access) = &mut inst.op {
+                access.volatile |= address.is_some_and(|a| left.contains(a));
+            }
+        }
+    }
+
     fn touch(&self, func: &Func, i: InstId) -> Option<Touch> {
         let inst = &func.insts[i];
         match inst.op {
@@ -113,8 +162,13 @@ fn is_plain(access: Access) -> bool {
     !access.volatile && access.ordering == Ordering::NotAtomic
 }
 
-/// Empty phis where stores meet and the slot is live.
-fn place_phis(func: &mut Func, cfg: &Cfg, dom: &DomTree, slots: &Slots) -> Phis {
+/// For each slot, the blocks that store it, and those that load it before they store it.
+struct Touched {
+    stored: Vec<Vec<BlockId>>,
+    exposed: Vec<Vec<BlockId>>,
+}
+
+fn touched(func: &Func, cfg: &Cfg, slots: &Slots) -> Touched {
     let count = slots.types.len();
     let (mut stored, mut exposed): (Vec<Vec<BlockId>>, Vec<Vec<BlockId>>) = (vec![vec![]; count], vec![vec![]; count]);
     for b in cfg.rpo() {
@@ -131,7 +185,21 @@ fn place_phis(func: &mut Func, cfg: &Cfg, dom: &DomTree, slots: &Slots) -> Phis 
             }
         }
     }
-    let frontiers = dom.frontiers(cfg);
+    Touched { stored, exposed }
+}
+
+/// Empty phis where stores meet and the slot is live, and the slots whose phis are too large.
+fn place_phis(
+    func: &mut Func,
+    cfg: &Cfg,
+    frontiers: &SecondaryMap<BlockId, Vec<BlockId>>,
+    slots: &Slots,
+    touched: Touched,
+) -> (Phis, HashSet<u32>) {
+    let Touched { mut stored, mut exposed } = touched;
+    let mut room = ROOM;
+    let mut visits = VISITS.0 + VISITS.1 * func.layout.len();
+    let mut large = HashSet::new();
     let mut phis: Phis = SecondaryMap::new();
     // The slot for which a block was last found to store it, to be in need of it, to have a phi.
     let mut stores: SecondaryMap<BlockId, u32> = SecondaryMap::with_default(u32::MAX);
@@ -160,7 +228,10 @@ fn place_phis(func: &mut Func, cfg: &Cfg, dom: &DomTree, slots: &Slots) -> Phis 
             for b in &work {
                 live[*b] = s;
             }
-            while let Some(b) = work.pop() {
+            while let Some(b) = work.pop()
+                && visits > 0
+            {
+                visits -= 1;
                 for from in cfg.preds(b) {
                     if live[*from] != s && stores[*from] != s {
                         live[*from] = s;
@@ -169,12 +240,18 @@ fn place_phis(func: &mut Func, cfg: &Cfg, dom: &DomTree, slots: &Slots) -> Phis 
                 }
             }
             places.retain(|b| live[*b] == s);
+            let cost = places.iter().map(|b| cfg.preds(*b).len().pow(2)).sum::<usize>();
+            if visits == 0 || cost > room {
+                large.insert(s);
+                continue;
+            }
+            room -= cost;
         }
         for at in places {
             phis[at].push((s, func.make_inst(phi(*ty), false)));
         }
     }
-    phis
+    (phis, large)
 }
 
 /// Takes out those of `phis` that no other instruction needs.

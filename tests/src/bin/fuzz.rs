@@ -93,6 +93,9 @@ struct Arguments {
     /// With --scale: the largest size
     #[arg(long, default_value_t = 100_000)]
     largest: usize,
+    /// With --scale: only this shape
+    #[arg(long, requires = "scale")]
+    shape: Option<Shape>,
     /// Print the program of this number, and do nothing else
     #[arg(long)]
     print: Option<u32>,
@@ -171,7 +174,7 @@ fn hunt(arguments: &Arguments) -> Result<bool> {
         return Ok(true);
     }
     if arguments.scale {
-        return scale(arguments.largest);
+        return scale(arguments.largest, arguments.shape);
     }
     if let Some(count) = arguments.mutants {
         return mutants(arguments, count);
@@ -410,21 +413,31 @@ impl Failure {
 }
 
 /// Prints how time grows with size.
-fn scale(largest: usize) -> Result<bool> {
-    let mut rows = table::new(&["shape", "size", "opt alone", "plugin adds", "per unit", "exponent"]);
-    for shape in Shape::ALL {
-        let samples = scale::measure(shape, largest, Duration::from_secs(300))?;
-        let exponent = scale::exponent(&samples).map_or_else(|| "-".to_owned(), |exponent| format!("{exponent:.2}"));
+fn scale(largest: usize, only: Option<Shape>) -> Result<bool> {
+    let mut rows =
+        table::new(&["shape", "size", "opt alone", "-O2 adds", "exponent", "plugin adds", "per unit", "exponent"]);
+    let limit = Duration::from_secs(300);
+    for shape in Shape::ALL.into_iter().filter(|shape| only.is_none_or(|only| only == *shape)) {
+        let samples = scale::measure(shape, largest, limit)?;
+        let exponent = |time: fn(&scale::Sample) -> Option<f64>| {
+            scale::exponent(&samples, time).map_or_else(|| "-".to_owned(), |exponent| format!("{exponent:.2}"))
+        };
+        let exponents = [exponent(|sample| sample.optimised), exponent(|sample| sample.added)];
+        let seconds = |time: Option<f64>| {
+            time.map_or_else(|| format!("> {} s", limit.as_secs()), |time| table::duration(time * 1e9))
+        };
         for (index, sample) in samples.iter().enumerate() {
-            let added = sample.added.map_or_else(|| "> 300 s".to_owned(), |added| table::duration(added * 1e9));
             let unit = sample.added.map_or(f64::NAN, |added| added * 1e9 / sample.size as f64);
+            let last = |text: &String| if index + 1 == samples.len() { table::text(text) } else { table::text("") };
             rows.add_row(vec![
                 table::text(shape.name()),
                 table::text(sample.size),
                 table::text(table::duration(sample.alone * 1e9)),
-                table::text(added),
+                table::text(seconds(sample.optimised)),
+                last(&exponents[0]),
+                table::text(seconds(sample.added)),
                 table::text(table::duration(unit)),
-                table::text(if index + 1 == samples.len() { exponent.as_str() } else { "" }),
+                last(&exponents[1]),
             ]);
         }
         eprintln!("{} done", shape.name());

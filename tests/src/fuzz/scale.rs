@@ -1,18 +1,21 @@
 //! How the time of differentiation grows with what is differentiated.
 //!
 //! For each shape, modules of growing size are written as LLVM assembly and given to opt with the plugin and without it; the
-//! difference is the plugin's. The exponent is the slope of the logarithms by least squares: 1 is linear, and n log n between a
+//! difference is the plugin's. LLVM's own -O2 of the same module stands beside it, as the primal is optimised before it is
+//! differentiated. The exponent is the slope of the logarithms by least squares: 1 is linear, and n log n between a
 //! thousand and a hundred thousand looks like 1.1. The functions are only compiled, never run.
 
 use std::fmt::Write;
 use std::process::Command;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use crate::process;
 use crate::{Error, Result, toolchain};
 
 /// What grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shape {
     /// One block of arithmetic.
     Arithmetic,
@@ -212,6 +215,8 @@ pub struct Sample {
     pub size: usize,
     /// Seconds of opt alone.
     pub alone: f64,
+    /// Seconds that LLVM's own optimisation of the primal adds, without the plugin; `None` past the time limit.
+    pub optimised: Option<f64>,
     /// Seconds that the plugin adds; `None` past the time limit.
     pub added: Option<f64>,
 }
@@ -243,8 +248,10 @@ pub fn measure(shape: Shape, largest: usize, limit: Duration) -> Result<Vec<Samp
             Ok(best)
         };
         let alone = time(&["-passes=verify".into()])?.unwrap_or(f64::NAN);
+        let optimised = time(&["-passes=default<O2>".into()])?;
         let total = time(&[load, "-passes=enzyme".into()])?;
-        samples.push(Sample { size, alone, added: total.map(|total| (total - alone).max(1e-3)) });
+        let more = |total: f64| (total - alone).max(1e-3);
+        samples.push(Sample { size, alone, optimised: optimised.map(more), added: total.map(more) });
         if total.is_none() {
             break;
         }
@@ -252,10 +259,10 @@ pub fn measure(shape: Shape, largest: usize, limit: Duration) -> Result<Vec<Samp
     Ok(samples)
 }
 
-/// Slope of the logarithm of time over that of size.
-pub fn exponent(samples: &[Sample]) -> Option<f64> {
+/// Slope of the logarithm of such a time over that of size.
+pub fn exponent(samples: &[Sample], time: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
     let points: Vec<(f64, f64)> =
-        samples.iter().filter_map(|sample| Some(((sample.size as f64).ln(), sample.added?.ln()))).collect();
+        samples.iter().filter_map(|sample| Some(((sample.size as f64).ln(), time(sample)?.ln()))).collect();
     if points.len() < 2 {
         return None;
     }
@@ -273,8 +280,10 @@ mod tests {
 
     #[test]
     fn the_exponent_of_a_square_is_two() {
-        let sample = |size: usize| Sample { size, alone: 0.0, added: Some((size * size) as f64) };
-        assert!((exponent(&[sample(10), sample(100), sample(1000)]).unwrap() - 2.0).abs() < 1e-9);
-        assert!(exponent(&[sample(10)]).is_none());
+        let sample = |size: usize| Sample { size, alone: 0.0, optimised: None, added: Some((size * size) as f64) };
+        let samples = [sample(10), sample(100), sample(1000)];
+        assert!((exponent(&samples, |sample| sample.added).unwrap() - 2.0).abs() < 1e-9);
+        assert!(exponent(&samples, |sample| sample.optimised).is_none());
+        assert!(exponent(&samples[..1], |sample| sample.added).is_none());
     }
 }
