@@ -537,7 +537,7 @@ impl<'a> Pass<'a> {
             Callee::Unknown(_) => {}
             Callee::Defined(g) => {
                 let Some(ctx) = self.callee_context(i, g, &args) else { return };
-                let bits = self.program.unit(g).is_some_and(|u| u.returns_bits);
+                let bits = self.program.unit(g).is_some_and(|u| u.bits.returned);
                 if bits && result.is_some_and(|r| self.carry(r) == Carry::Mixed) {
                     self.vary(result, Reason::Call(i));
                 }

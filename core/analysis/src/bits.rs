@@ -5,19 +5,52 @@
 //! way: all that is tainted then counts as [`Carry::Mixed`], which is refused where it is active. Where nothing becomes a
 //! float again (hashes, comparisons, printing) the integers are integers.
 //!
-//! Flow-insensitive, one function at a time; callees say whether they return tainted integers. Not found: bits that a
-//! callee leaves in memory.
+//! Taint is *certain* if a float is known to be where it comes from, and not only memory in which some may lie. Of certain
+//! bits each byte is followed; others count where they are read as they were written.
+//!
+//! Flow-insensitive, one function at a time; callees say whether they return tainted integers and where they leave some.
+//! Bits that a callee leaves and that become a float in the caller, or in another callee, make the call a bit trick, as
+//! nothing in the caller has the bits. Not found: bits left in the memory of whoever asked for the derivative.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, Facts, Func, FuncId, InstId, Module, Op, Type, ValueId};
+use enzyme_ir::{BinOp, ByteType, CastOp, Facts, Func, FuncId, InstId, Module, Op, Type, ValueId};
 
 use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, FuncMemory};
+use crate::memory::{ClassId, FuncMemory, Placed, Span};
 use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
+
+/// What a function does with the bits of floats.
+#[derive(Clone, Debug, Default)]
+pub struct Bits {
+    /// It returns integers computed from them.
+    pub returned: bool,
+    /// And these are certain.
+    pub returned_certain: bool,
+    /// Where it leaves such integers in memory that callers reach.
+    pub left: BTreeSet<Place>,
+    /// Where it reads integers, in memory that callers reach, of which it makes floats.
+    pub made: BTreeSet<Place>,
+    /// Calls that leave such integers where they become floats again.
+    pub lost: BTreeSet<InstId>,
+}
+
+/// Some bytes of a class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    class: ClassId,
+    span: Span,
+    size: u64,
+}
+
+impl Place {
+    fn meets(self, other: Place) -> bool {
+        self.class == other.class && self.span.overlaps(self.size, other.span, other.size)
+    }
+}
 
 struct Flow<'a> {
     module: &'a Module,
@@ -29,9 +62,13 @@ struct Flow<'a> {
     callees: &'a BTreeMap<FuncId, Unit>,
     values: BTreeSet<ValueId>,
     classes: BTreeSet<ClassId>,
+    /// Those of the values that are certain.
+    certain: BTreeSet<ValueId>,
+    /// Where certain ones are left, and by which store or call.
+    left: BTreeSet<(Place, InstId)>,
 }
 
-/// Marks what is tainted and becomes a float again in `carry`. Whether the function returns something tainted.
+/// Marks what is tainted and becomes a float again in `carry`, and says what the function does with such bits.
 pub fn follow(
     module: &Module,
     func: &Func,
@@ -40,7 +77,7 @@ pub fn follow(
     uses: &Uses,
     callees: &BTreeMap<FuncId, Unit>,
     carry: &mut SecondaryMap<ValueId, Carry>,
-) -> bool {
+) -> Bits {
     let mut flow = Flow {
         module,
         func,
@@ -51,6 +88,8 @@ pub fn follow(
         callees,
         values: BTreeSet::new(),
         classes: BTreeSet::new(),
+        certain: BTreeSet::new(),
+        left: BTreeSet::new(),
     };
     for (_, i) in func.placed() {
         for v in flow.in_place(i) {
@@ -58,31 +97,41 @@ pub fn follow(
         }
     }
     loop {
-        let before = (flow.values.len(), flow.classes.len());
+        let before = (flow.values.len(), flow.classes.len(), flow.certain.len(), flow.left.len());
         for (_, i) in func.placed() {
             flow.step(i, carry);
         }
-        if (flow.values.len(), flow.classes.len()) == before {
+        if (flow.values.len(), flow.classes.len(), flow.certain.len(), flow.left.len()) == before {
             break;
         }
     }
-    if flow.values.is_empty() {
-        return false;
+    let made = func.placed().flat_map(|(_, i)| flow.makes_float(i, carry)).collect::<BTreeSet<Place>>();
+    let made = made.into_iter().filter(|place| flow.outer.contains(&place.class)).collect();
+    if flow.values.is_empty() && flow.left.is_empty() {
+        return Bits { made, ..Bits::default() };
     }
-    if func.placed().any(|(_, i)| flow.becomes_float(i, carry)) {
+    let read: BTreeSet<InstId> = func.placed().flat_map(|(_, i)| flow.read_as_float(i, carry)).collect();
+    let (lost, stored): (BTreeSet<InstId>, BTreeSet<InstId>) =
+        read.into_iter().partition(|i| !matches!(func.insts[*i].op, Op::Store(_)));
+    if !stored.is_empty() || func.placed().any(|(_, i)| flow.becomes_float(i, carry)) {
         for v in &flow.values {
             if carry[*v] != Carry::Native {
                 carry[*v] = Carry::Mixed;
             }
         }
     }
-    func.placed().any(|(_, i)| {
-        let inst = &func.insts[i];
-        matches!(inst.op, Op::Ret) && inst.args.iter().any(|a| flow.values.contains(a))
-    })
+    let returns = |values: &BTreeSet<ValueId>| {
+        func.placed().any(|(_, i)| {
+            let inst = &func.insts[i];
+            matches!(inst.op, Op::Ret) && inst.args.iter().any(|a| values.contains(a))
+        })
+    };
+    let (returned, returned_certain) = (returns(&flow.values), returns(&flow.certain));
+    let left = flow.left.iter().map(|l| l.0).filter(|place| flow.outer.contains(&place.class)).collect();
+    Bits { returned, returned_certain, left, made, lost }
 }
 
-impl Flow<'_> {
+impl<'a> Flow<'a> {
     fn is_int(&self, v: ValueId) -> bool {
         let types = &self.module.ctx.types;
         let scalar = match types[self.func.ty(v)] {
@@ -92,14 +141,23 @@ impl Flow<'_> {
         matches!(types[scalar], Type::Int(bits) if bits > 1)
     }
 
-    /// Whether an integer at `p` lies on the bytes of floats.
-    fn on_floats(&self, v: ValueId, p: ValueId) -> bool {
-        let len = self.module.ctx.layout.store_size(&self.module.ctx.types, self.func.ty(v)).unwrap_or(0);
+    fn size(&self, v: ValueId) -> u64 {
+        self.module.ctx.layout.store_size(&self.module.ctx.types, self.func.ty(v)).unwrap_or(0)
+    }
+
+    /// The bytes of `v` at `p`.
+    fn place(&self, v: ValueId, p: ValueId) -> Option<Place> {
+        Some(Place { class: self.memory.class_of[p]?, span: self.memory.span_of[p], size: self.size(v) })
+    }
+
+    /// Whether an integer of at least some bytes at `p` lies on the bytes of floats.
+    fn on_floats(&self, v: ValueId, p: ValueId, least: u64) -> bool {
+        let len = self.size(v);
         if let Type::Vector { .. } = self.module.ctx.types[self.func.ty(v)] {
             // That vectors of integers are computed with there proves nothing: so do signs of floats change.
             return self.memory.may_hold_floats(p, len);
         }
-        len >= 2 && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
+        len >= least && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
     }
 
     /// The integers by which the store `i` changes, in its place, what may be the sign, the exponent or the precision of
@@ -139,10 +197,21 @@ impl Flow<'_> {
         let holds_bits = |v: &ValueId| matches!(carry[*v], Carry::Bits(..) | Carry::Mixed);
         let args = inst.args.as_slice();
         if let (Op::Store(_), [v, p]) = (&inst.op, args) {
-            if self.values.contains(v) {
-                self.classes.extend(self.memory.class_of[*p]);
+            if self.values.contains(v)
+                && let Some(place) = self.place(*v, *p)
+            {
+                self.classes.insert(place.class);
+                if self.certain.contains(v) {
+                    self.left.insert((place, i));
+                }
             }
             return;
+        }
+        if let Some((callee, calls)) = self.callee(i) {
+            for place in callee.bits.left.iter().filter_map(|place| Self::placed(*place, calls)) {
+                self.classes.insert(place.class);
+                self.left.insert((place, i));
+            }
         }
         let Some(r) = inst.result.filter(|r| self.is_int(*r)) else { return };
         let tainted = match (&inst.op, args) {
@@ -152,7 +221,7 @@ impl Flow<'_> {
                 // What the caller keeps in its memory may be floats that nobody here reads as such.
                 let hidden = !self.facts.access_types.contains_key(&i)
                     && class.is_some_and(|c| self.outer.contains(&c) && self.memory.classes[c].floats().is_empty());
-                class.is_some_and(|c| self.classes.contains(&c)) || counted && (hidden || self.on_floats(r, *p))
+                class.is_some_and(|c| self.classes.contains(&c)) || counted && (hidden || self.on_floats(r, *p, 2))
             }
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
                 args.iter().any(|a| self.values.contains(a) || holds_bits(a) && self.is_int(*a))
@@ -160,13 +229,21 @@ impl Flow<'_> {
             (Op::Phi(_) | Op::Freeze, _) => args.iter().any(|a| self.values.contains(a)),
             (Op::Select, [_, a, b]) => self.values.contains(a) || self.values.contains(b),
             (Op::Call(_) | Op::Invoke { .. }, _) => match resolve(self.module, self.func, i) {
-                Callee::Defined(g) => self.callees.get(&g).is_some_and(|u| u.returns_bits),
+                Callee::Defined(g) => self.callees.get(&g).is_some_and(|u| u.bits.returned),
                 Callee::Math(_) | Callee::Known(_) | Callee::Unknown(_) => false,
             },
             _ => false,
         };
         if tainted {
             self.values.insert(r);
+        }
+        let certain = match (&inst.op, args) {
+            (Op::Load(_), [p]) => self.place(r, *p).is_some_and(|read| self.left.iter().any(|(l, _)| l.meets(read))),
+            (Op::Call(_) | Op::Invoke { .. }, _) => self.callee(i).is_some_and(|(g, _)| g.bits.returned_certain),
+            _ => tainted && args.iter().any(|a| self.certain.contains(a) || holds_bits(a)),
+        };
+        if certain {
+            self.certain.insert(r);
         }
     }
 
@@ -176,9 +253,12 @@ impl Flow<'_> {
         let float = inst.result.is_some_and(|r| self.module.ctx.types.contains_float(self.func.ty(r)));
         match (&inst.op, inst.args.as_slice()) {
             (Op::Cast(CastOp::BitCast), [v]) => float && self.values.contains(v),
-            (Op::Store(_), [v, p]) => self.values.contains(v) && carry[*v] != Carry::Mixed && self.on_floats(*v, *p),
+            (Op::Store(_), [v, p]) => {
+                let least = if self.certain.contains(v) { 1 } else { 2 };
+                self.values.contains(v) && carry[*v] != Carry::Mixed && self.on_floats(*v, *p, least)
+            }
             (Op::Load(_), [p]) => {
-                float && self.memory.class_of[*p].is_some_and(|c| self.classes.contains(&c)) && self.overlaps_taint(i)
+                float && self.memory.class_of[*p].is_some_and(|c| self.classes.contains(&c)) && self.repeats_store(i)
             }
             (Op::Call(_) | Op::Invoke { .. }, _) => {
                 let Callee::Defined(g) = resolve(self.module, self.func, i) else { return false };
@@ -191,21 +271,60 @@ impl Flow<'_> {
     }
 
     /// Whether the bytes that `i` loads are those of a tainted store.
-    fn overlaps_taint(&self, i: InstId) -> bool {
-        let layout = &self.module.ctx.layout;
-        let types = &self.module.ctx.types;
-        let size = |v: ValueId| layout.store_size(types, self.func.ty(v)).unwrap_or(0);
+    fn repeats_store(&self, i: InstId) -> bool {
         let inst = &self.func.insts[i];
         let (Some(r), Some(p)) = (inst.result, inst.args.first()) else { return false };
+        let read = self.place(r, *p);
         self.func.placed().any(|(_, s)| match (&self.func.insts[s].op, self.func.insts[s].args.as_slice()) {
-            (Op::Store(_), [v, q]) => {
-                self.values.contains(v)
-                    && self.memory.class_of[*q] == self.memory.class_of[*p]
-                    && self.memory.span_of[*q] == self.memory.span_of[*p]
-                    && size(*v) == size(r)
-            }
+            (Op::Store(_), [v, q]) => self.values.contains(v) && self.place(*v, *q) == read,
             _ => false,
         })
+    }
+
+    /// The callee of `i`, and where its classes lie in ours.
+    fn callee(&self, i: InstId) -> Option<(&'a Unit, &'a BTreeMap<ClassId, Placed>)> {
+        let Callee::Defined(g) = resolve(self.module, self.func, i) else { return None };
+        Some((self.callees.get(&g)?, self.memory.calls.get(&i)?))
+    }
+
+    /// These bytes of a callee's class as ours.
+    fn placed(place: Place, calls: &BTreeMap<ClassId, Placed>) -> Option<Place> {
+        let ours = calls.get(&place.class)?;
+        let span = place.span.shift(ours.origin.offset).step(ours.origin.stride, ours.origin.both);
+        Some(Place { class: ours.class, span, ..place })
+    }
+
+    /// Where `i` reads integers of which floats are made.
+    fn makes_float(&self, i: InstId, carry: &SecondaryMap<ValueId, Carry>) -> Vec<Place> {
+        let inst = &self.func.insts[i];
+        if let (Op::Load(_), Some(r), [p]) = (&inst.op, inst.result, inst.args.as_slice())
+            && matches!(carry[r], Carry::Bits(..) | Carry::Mixed)
+        {
+            return self.place(r, *p).into_iter().collect();
+        }
+        let Some((callee, calls)) = self.callee(i) else { return Vec::new() };
+        callee.bits.made.iter().filter_map(|place| Self::placed(*place, calls)).collect()
+    }
+
+    /// The stores and calls that left tainted integers where `i` reads a float.
+    fn read_as_float(&self, i: InstId, carry: &SecondaryMap<ValueId, Carry>) -> Vec<InstId> {
+        let inst = &self.func.insts[i];
+        let mut read = self.makes_float(i, carry);
+        if let (Op::Load(_), Some(r), [p]) = (&inst.op, inst.result, inst.args.as_slice())
+            && self.module.ctx.types.contains_float(self.func.ty(r))
+        {
+            read.extend(self.place(r, *p));
+        }
+        if let Some((callee, calls)) = self.callee(i) {
+            for class in calls.keys() {
+                let items = callee.memory.classes[*class].items.keys();
+                let floats = items.filter(|item| matches!(item.ty, ByteType::Float(_)));
+                let places = floats.map(|item| Place { class: *class, span: item.span, size: item.size });
+                read.extend(places.filter_map(|place| Self::placed(place, calls)));
+            }
+        }
+        let meets = |left: &Place| read.iter().any(|r| r.meets(*left));
+        self.left.iter().filter(|(place, by)| *by != i && meets(place)).map(|(_, by)| *by).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use cranelift_entity::SecondaryMap;
 use enzyme_ir::{CastOp, Facts, Func, FuncId, InstId, Module, Op, TypeId, ValueId};
 use petgraph::graphmap::DiGraphMap;
 
-use crate::bits;
+use crate::bits::{self, Bits};
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
@@ -27,8 +27,8 @@ pub struct Unit {
     pub memory: FuncMemory,
     /// How each value carries floats.
     pub carry: SecondaryMap<ValueId, Carry>,
-    /// It returns integers computed from the bits of floats.
-    pub returns_bits: bool,
+    /// What it does with the bits of floats.
+    pub bits: Bits,
     /// Values that are addresses for all that matters: pointers, and integers whose class is somebody's memory.
     pub addresses: SecondaryMap<ValueId, bool>,
     /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
@@ -93,7 +93,7 @@ impl Units {
             let mut carry = timing.of("analysis: which values carry floats", || {
                 carry::analyze(module, func, &facts, &memory, &uses, &units)
             });
-            let returns_bits = timing.of("analysis: bits of floats", || {
+            let bits = timing.of("analysis: bits of floats", || {
                 bits::follow(module, func, &facts, &memory, &uses, &units, &mut carry)
             });
             let outer_classes = outer_classes(&memory);
@@ -106,18 +106,8 @@ impl Units {
             let retyped = retyped(module, func, &facts, &memory);
             let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);
             let constants = constant_classes(module, &memory);
-            let unit = Unit {
-                facts,
-                uses,
-                memory,
-                carry,
-                returns_bits,
-                addresses,
-                retyped,
-                dispatch,
-                outer_classes,
-                constants,
-            };
+            let unit =
+                Unit { facts, uses, memory, carry, bits, addresses, retyped, dispatch, outer_classes, constants };
             units.insert(f, unit);
         }
         Units { units }

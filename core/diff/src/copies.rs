@@ -39,11 +39,10 @@ pub fn classify(
 /// As [`classify`], for a length known or not.
 pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Option<u64>) -> Result<Bytes, Refusal> {
     let bytes = s.unit.memory.bytes_at_all(places, len);
-    let doubtful =
-        || match places.iter().any(|p| s.unit.memory.holds_characters(*p)) && !places.iter().any(|p| s.is_mixed(*p)) {
-            true => Ok(Bytes::Characters),
-            false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
-        };
+    let doubtful = || match likely_characters(s, i, places) && !places.iter().any(|p| s.is_mixed(*p)) {
+        true => Ok(Bytes::Characters),
+        false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
+    };
     if bytes.clash {
         return doubtful();
     }
@@ -66,6 +65,10 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
         true => Bytes::Runs(bytes.runs, bytes.period),
         false => Bytes::NoFloats(bytes.has_pointers()),
     })
+}
+
+fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {
+    s.unit.facts.overlapping.contains(&i) || places.iter().any(|p| s.unit.memory.holds_characters(*p))
 }
 
 /// What becomes of floats where something that is none is stored.

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 32] = [
+const SOURCES: [&str; 33] = [
     "plugin",
     "options",
     "host",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 32] = [
     "order",
     "steady",
     "carry",
+    "copyloops",
     "bytes",
     "declare",
     "build",

@@ -360,6 +360,10 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
       auto *call = dyn_cast<CallBase>(&inst);
       if (call && call->hasFnAttr(enz::kFallback) && call->isIndirectCall())
         sink->fallback(sink->context, enz::in(static_cast<Value *>(call)));
+      if (call && call->hasFnAttr(enz::kOverlapping)) {
+        sink->overlapping(sink->context, enz::in(static_cast<Value *>(call)));
+        call->removeFnAttr(enz::kOverlapping);
+      }
       if (call && call->hasFnAttr(enz::kGuess)) {
         sink->guess(sink->context, enz::in(static_cast<Value *>(call)));
         call->removeFnAttr(enz::kGuess);

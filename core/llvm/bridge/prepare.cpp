@@ -260,6 +260,18 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  FunctionPassManager simple;
+  simple.addPass(LoopSimplifyPass());
+  run(*host, *clone, std::move(simple));
+  if (enz::lowerCopyLoops(*host, *clone)) {
+    FunctionPassManager emptied;
+    LoopPassManager loops;
+    loops.addPass(IndVarSimplifyPass());
+    loops.addPass(LoopDeletionPass());
+    emptied.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/false));
+    addCleanup(emptied);
+    run(*host, *clone, std::move(emptied));
+  }
   const bool bits = enz::floatBits(*clone);
   if (bits)
     host->functions->invalidate(*clone, PreservedAnalyses::none());

@@ -110,6 +110,9 @@ bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare 
 constexpr llvm::StringLiteral kGuess = "enzyme-guess";
 constexpr llvm::StringLiteral kFallback = "enzyme-fallback";
 
+// Attribute of copies: only run where a loop over bytes reads what it wrote.
+constexpr llvm::StringLiteral kOverlapping = "enzyme-overlapping";
+
 // Adds the functions that `pointer` can be to `out`; false if it can be others as well.
 bool traceFunctions(llvm::Value *pointer, const llvm::DataLayout &layout,
                     llvm::SmallSetVector<llvm::Function *, 8> &out);
@@ -162,6 +165,9 @@ bool rewriteAssembly(llvm::CallInst &call);
 
 // Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
 void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
+
+// Makes calls of loops that copy or swap bytes; returns whether there were any.
+bool lowerCopyLoops(EnzOpaqueHost &host, llvm::Function &function);
 
 // Brings the control flow of a prepared clone into the shape that can be run backwards.
 void shapeControl(EnzOpaqueHost &host, llvm::Function &function);

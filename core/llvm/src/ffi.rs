@@ -271,6 +271,7 @@ pub struct FactSink {
     pub byte_run: unsafe extern "C" fn(*mut c_void, ByteRunFact),
     pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub guess: unsafe extern "C" fn(*mut c_void, ValueRef),
+    pub overlapping: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub harmless: unsafe extern "C" fn(*mut c_void, Str) -> u8,
 }
 

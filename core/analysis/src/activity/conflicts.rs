@@ -68,6 +68,11 @@ impl Pass<'_> {
                     }
                 }
                 Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
+                    let lost = self.program.unit(self.f).is_some_and(|u| u.bits.lost.contains(&i));
+                    let given = |a: &ValueId| out.is_active(*a) || self.class(*a).is_some_and(|c| out.is_shadowed(c));
+                    if lost && func.call_args(i).iter().any(given) {
+                        self.conflicts.push(Conflict::BitTrick(i));
+                    }
                     let reads_dropped = func.call_args(i).iter().filter_map(|a| self.class(*a)).find_map(|c| {
                         let chain = self.program.unit(self.f).map(|u| u.memory.chain(c)).unwrap_or_default();
                         chain.into_iter().find_map(|c| Some((c, *self.dropped.get(&c)?)))

@@ -59,7 +59,9 @@ impl<'a> Solver<'a> {
                     let places: Vec<Addr> =
                         which.iter().filter_map(|n| args.get(*n)).filter_map(|a| self.addr(f, *a)).collect();
                     self.stated(f, i, &places, len);
-                    if let [dst, src] = places.as_slice() {
+                    // What is copied in chunks is copied as a whole too, which says what lies where.
+                    let chunk = self.facts.get(&f).is_some_and(|facts| facts.overlapping.contains(&i));
+                    if let ([dst, src], false) = (places.as_slice(), chunk) {
                         self.copies.push((*dst, *src, len));
                     }
                 }

@@ -21,6 +21,7 @@ pub(super) struct Asked {
     args: Vec<ArgFact>,
     runs: Vec<ByteRunFact>,
     fallbacks: Vec<ValueRef>,
+    overlapping: Vec<ValueRef>,
     guesses: Vec<ValueRef>,
     writes: Option<fn(&str) -> ExternalWrites>,
 }
@@ -70,6 +71,11 @@ unsafe extern "C" fn on_fallback(context: *mut c_void, call: ValueRef) {
     unsafe { &mut *context.cast::<Asked>() }.fallbacks.push(call);
 }
 
+unsafe extern "C" fn on_overlapping(context: *mut c_void, copy: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.overlapping.push(copy);
+}
+
 unsafe extern "C" fn on_guess(context: *mut c_void, call: ValueRef) {
     // SAFETY: as in `on_trip`.
     unsafe { &mut *context.cast::<Asked>() }.guesses.push(call);
@@ -88,6 +94,7 @@ pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> 
         byte_run: on_run,
         fallback: on_fallback,
         guess: on_guess,
+        overlapping: on_overlapping,
         harmless: on_harmless,
     };
     // SAFETY: the function is a clone in the host's module; the sink lives across the call.
@@ -131,6 +138,7 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
     }
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
     out.guesses.extend(asked.guesses.iter().filter_map(|c| map.insts.get(c)));
+    out.overlapping.extend(asked.overlapping.iter().filter_map(|c| map.insts.get(c)));
     out.fallbacks.extend(asked.fallbacks.iter().filter_map(|c| map.insts.get(c)));
     for run in &asked.runs {
         let ty = match run.kind {
