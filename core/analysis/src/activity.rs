@@ -395,6 +395,7 @@ impl<'a> Pass<'a> {
                 from_operand(self, args);
             }
             Op::Binary(op) => match op {
+                BinOp::FAdd | BinOp::FSub if crate::rounding::rounds(self.program.module, func, i) => {}
                 BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FRem => from_operand(self, args),
                 BinOp::Add
                 | BinOp::Sub
@@ -526,6 +527,10 @@ impl<'a> Pass<'a> {
                 }
             }
             Callee::Known(known) => {
+                let mixed = result.is_some_and(|r| self.carry(r) == Carry::Mixed);
+                if let (true, Some(v)) = (mixed, args.iter().find(|a| self.varied[**a].is_some())) {
+                    self.vary(result, Reason::Operand(i, *v));
+                }
                 if let MemoryEffect::Copy { dst, src, .. } = known.memory() {
                     let (Some(d), Some(s)) = (args.get(dst), args.get(src)) else { return };
                     let (Some(d), Some(s)) = (self.class(*d), self.class(*s)) else { return };

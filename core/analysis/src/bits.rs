@@ -32,6 +32,10 @@ pub struct Bits {
     pub returned_certain: bool,
     /// Where it leaves such integers in memory that callers reach.
     pub left: BTreeSet<Place>,
+    /// As [`Bits::returned`], if its integer parameters are such integers.
+    pub returned_if_given: bool,
+    /// As [`Bits::left`], if its integer parameters are such integers.
+    pub left_if_given: BTreeSet<Place>,
     /// Where it reads integers, in memory that callers reach, of which it makes floats.
     pub made: BTreeSet<Place>,
     /// Calls that leave such integers where they become floats again.
@@ -52,6 +56,7 @@ impl Place {
     }
 }
 
+#[derive(Clone)]
 struct Flow<'a> {
     module: &'a Module,
     func: &'a Func,
@@ -78,7 +83,7 @@ pub fn follow(
     callees: &BTreeMap<FuncId, Unit>,
     carry: &mut SecondaryMap<ValueId, Carry>,
 ) -> Bits {
-    let mut flow = Flow {
+    let start = Flow {
         module,
         func,
         facts,
@@ -92,23 +97,29 @@ pub fn follow(
         left: BTreeSet::new(),
     };
     for (_, i) in func.placed() {
-        for v in flow.in_place(i) {
+        for v in start.in_place(i) {
             carry[v] = Carry::Mixed;
         }
     }
-    loop {
-        let before = (flow.values.len(), flow.classes.len(), flow.certain.len(), flow.left.len());
-        for (_, i) in func.placed() {
-            flow.step(i, carry);
-        }
-        if (flow.values.len(), flow.classes.len(), flow.certain.len(), flow.left.len()) == before {
-            break;
-        }
+    let mut given = start.clone();
+    given.values.extend(func.params.iter().copied().filter(|v| start.is_int(*v)));
+    given.certain = given.values.clone();
+    if !given.values.is_empty() {
+        given.settle(carry);
     }
+    let mut flow = start;
+    flow.settle(carry);
     let made = func.placed().flat_map(|(_, i)| flow.makes_float(i, carry)).collect::<BTreeSet<Place>>();
     let made = made.into_iter().filter(|place| flow.outer.contains(&place.class)).collect();
+    let returns = |values: &BTreeSet<ValueId>| {
+        func.placed().any(|(_, i)| {
+            let inst = &func.insts[i];
+            matches!(inst.op, Op::Ret) && inst.args.iter().any(|a| values.contains(a))
+        })
+    };
+    let (returned_if_given, left_if_given) = (returns(&given.certain), given.left_outside());
     if flow.values.is_empty() && flow.left.is_empty() {
-        return Bits { made, ..Bits::default() };
+        return Bits { returned_if_given, left_if_given, made, ..Bits::default() };
     }
     let read: BTreeSet<InstId> = func.placed().flat_map(|(_, i)| flow.read_as_float(i, carry)).collect();
     let (lost, stored): (BTreeSet<InstId>, BTreeSet<InstId>) =
@@ -120,18 +131,30 @@ pub fn follow(
             }
         }
     }
-    let returns = |values: &BTreeSet<ValueId>| {
-        func.placed().any(|(_, i)| {
-            let inst = &func.insts[i];
-            matches!(inst.op, Op::Ret) && inst.args.iter().any(|a| values.contains(a))
-        })
-    };
     let (returned, returned_certain) = (returns(&flow.values), returns(&flow.certain));
-    let left = flow.left.iter().map(|l| l.0).filter(|place| flow.outer.contains(&place.class)).collect();
-    Bits { returned, returned_certain, left, made, lost }
+    let left = flow.left_outside();
+    Bits { returned, returned_certain, left, returned_if_given, left_if_given, made, lost }
 }
 
 impl<'a> Flow<'a> {
+    /// Follows what is tainted until nothing new is.
+    fn settle(&mut self, carry: &SecondaryMap<ValueId, Carry>) {
+        loop {
+            let before = (self.values.len(), self.classes.len(), self.certain.len(), self.left.len());
+            for (_, i) in self.func.placed() {
+                self.step(i, carry);
+            }
+            if (self.values.len(), self.classes.len(), self.certain.len(), self.left.len()) == before {
+                break;
+            }
+        }
+    }
+
+    /// What is left in memory that callers reach.
+    fn left_outside(&self) -> BTreeSet<Place> {
+        self.left.iter().map(|l| l.0).filter(|place| self.outer.contains(&place.class)).collect()
+    }
+
     fn is_int(&self, v: ValueId) -> bool {
         let types = &self.module.ctx.types;
         let scalar = match types[self.func.ty(v)] {
@@ -207,8 +230,15 @@ impl<'a> Flow<'a> {
             }
             return;
         }
+        let called = match inst.op {
+            Op::Call(_) | Op::Invoke { .. } => self.func.call_args(i),
+            _ => &[],
+        };
+        let given = called.iter().any(|a| self.certain.contains(a) || holds_bits(a) && self.is_int(*a));
         if let Some((callee, calls)) = self.callee(i) {
-            for place in callee.bits.left.iter().filter_map(|place| Self::placed(*place, calls)) {
+            let bits = &callee.bits;
+            let left = bits.left.iter().chain(bits.left_if_given.iter().filter(|_| given));
+            for place in left.filter_map(|place| Self::placed(*place, calls)) {
                 self.classes.insert(place.class);
                 self.left.insert((place, i));
             }
@@ -229,19 +259,31 @@ impl<'a> Flow<'a> {
             (Op::Phi(_) | Op::Freeze, _) => args.iter().any(|a| self.values.contains(a)),
             (Op::Select, [_, a, b]) => self.values.contains(a) || self.values.contains(b),
             (Op::Call(_) | Op::Invoke { .. }, _) => match resolve(self.module, self.func, i) {
-                Callee::Defined(g) => self.callees.get(&g).is_some_and(|u| u.bits.returned),
-                Callee::Math(_) | Callee::Known(_) | Callee::Unknown(_) => false,
+                Callee::Defined(g) => {
+                    self.callees.get(&g).is_some_and(|u| u.bits.returned || given && u.bits.returned_if_given)
+                }
+                // Bytes swapped, the smaller of two integers.
+                Callee::Known(_) => {
+                    called.iter().any(|a| self.values.contains(a) || carry[*a].may() && self.is_int(*a))
+                }
+                Callee::Math(_) | Callee::Unknown(_) => false,
             },
             _ => false,
         };
-        if tainted {
-            self.values.insert(r);
-        }
         let certain = match (&inst.op, args) {
             (Op::Load(_), [p]) => self.place(r, *p).is_some_and(|read| self.left.iter().any(|(l, _)| l.meets(read))),
-            (Op::Call(_) | Op::Invoke { .. }, _) => self.callee(i).is_some_and(|(g, _)| g.bits.returned_certain),
+            (Op::Call(_) | Op::Invoke { .. }, _) => match self.callee(i) {
+                Some((g, _)) => g.bits.returned_certain || given && g.bits.returned_if_given,
+                None => tainted && given,
+            },
+            (Op::Cast(CastOp::SExt) | Op::InsertElement | Op::ExtractElement | Op::ShuffleVector(_), _) => {
+                args.iter().any(|a| self.certain.contains(a) || holds_bits(a) && self.is_int(*a))
+            }
             _ => tainted && args.iter().any(|a| self.certain.contains(a) || holds_bits(a)),
         };
+        if tainted || certain {
+            self.values.insert(r);
+        }
         if certain {
             self.certain.insert(r);
         }

@@ -170,7 +170,8 @@ impl Pass<'_> {
     fn access(&mut self, i: InstId, v: ValueId, p: ValueId) {
         let ty = self.func.ty(v);
         let Some(bits) = self.int_bits(ty) else { return };
-        if self.func.as_const(v).is_some() || bits % 8 != 0 || !self.uses.is_copied_only(self.func, v) {
+        let copied_only = self.uses.is_copied_only(self.func, v);
+        if self.func.as_const(v).is_some() || bits % 8 != 0 || !copied_only && !self.is_stored(v) {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
@@ -185,6 +186,15 @@ impl Pass<'_> {
                 return self.spread(v, Carry::Bits(*kind, bits / kind.bits()));
             }
             _ => {}
+        }
+        if !matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }]))
+            && let Some(kind) = self.memory.float_or_integer(p, u64::from(bits / 8))
+        {
+            // An integer has no derivative that moving it like a float could spoil.
+            return self.spread(v, Carry::Bits(kind, 1));
+        }
+        if !copied_only {
+            return;
         }
         let bytes = self.memory.bytes_at(p, Some(u64::from(bits / 8)));
         let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
@@ -204,6 +214,16 @@ impl Pass<'_> {
             // Nobody here says what the caller keeps in its memory.
             self.doubtful.push(v);
         }
+    }
+
+    /// Whether the integer `v`, read from memory, goes to memory as it is.
+    fn is_stored(&self, v: ValueId) -> bool {
+        let loaded = self.func.def_inst(v).is_some_and(|i| matches!(self.func.insts[i].op, Op::Load(_)));
+        let stores = |i: &InstId| {
+            let inst = &self.func.insts[*i];
+            matches!(inst.op, Op::Store(_)) && inst.args.first() == Some(&v)
+        };
+        loaded && self.uses.of(v).iter().any(stores)
     }
 
     /// What is copied between a doubtful place and a certain one is what the certain one holds.

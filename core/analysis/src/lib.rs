@@ -14,6 +14,7 @@ mod lanes;
 pub mod memory;
 pub mod print;
 pub mod program;
+mod rounding;
 mod ruled;
 pub mod timing;
 pub mod useful;

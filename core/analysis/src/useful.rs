@@ -10,6 +10,7 @@ use enzyme_ir::{CastOp, FuncId, InstId, Op, ValueId};
 
 use crate::activity::{Context, State};
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
+use crate::carry::Carry;
 use crate::memory::{ClassId, Object};
 use crate::program::Program;
 
@@ -91,6 +92,10 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
                             }
                         }
                         Callee::Known(known) => {
+                            // The bytes of a float, in another order.
+                            if used && inst.result.is_some_and(|r| unit.carry[r] == Carry::Mixed) {
+                                args.iter().for_each(|a| mark(&mut out, *a));
+                            }
                             if let MemoryEffect::Copy { dst, src, .. } = known.memory() {
                                 let d = args.get(dst).and_then(|p| class_of(*p));
                                 if d.is_some_and(|c| out.classes.contains(&c)) {

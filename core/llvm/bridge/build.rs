@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 33] = [
+const SOURCES: [&str; 34] = [
     "plugin",
     "options",
     "host",
@@ -29,6 +29,7 @@ const SOURCES: [&str; 33] = [
     "steady",
     "carry",
     "copyloops",
+    "variadic",
     "bytes",
     "declare",
     "build",

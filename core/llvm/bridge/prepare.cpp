@@ -241,6 +241,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::lowerComputedGotos(*clone, *function, map);
 
   enz::normalise(*clone);
+  enz::fixVariadicCalls(*clone);
   const bool stack = hasStackTraffic(*clone);
   if (stack) {
     FunctionPassManager first;
@@ -251,8 +252,10 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::InlineHistory history;
   bool inlined = inlineCalls(*host, *clone, *options, budget, history);
   inlined = resolvePointers(*host, *clone, *options, budget, history, inlined);
-  if (inlined)
+  if (inlined) {
     enz::normalise(*clone);
+    enz::fixVariadicCalls(*clone);
+  }
   const bool more = inlined && hasStackTraffic(*clone);
   FunctionPassManager second;
   if (inlined)

@@ -166,6 +166,9 @@ bool rewriteAssembly(llvm::CallInst &call);
 // Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
 void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
 
+// Makes calls of functions with variable arguments calls of copies without; returns whether there were any.
+bool fixVariadicCalls(llvm::Function &function);
+
 // Makes calls of loops that copy or swap bytes; returns whether there were any.
 bool lowerCopyLoops(EnzOpaqueHost &host, llvm::Function &function);
 

@@ -322,6 +322,23 @@ pub fn is_float_at(class: &Class, place: Span, kind: FloatKind) -> bool {
     matches!(there.runs.as_slice(), [r] if r.ty == ByteType::Float(kind) && r.size >= size)
 }
 
+/// The only format of floats that are as long as `len` bytes at `place` and lie there exactly, where all else that is known
+/// of these bytes is that they were integers.
+pub fn float_or_integer(class: &Class, place: Span, len: u64) -> Option<FloatKind> {
+    let mut found = None;
+    for item in class.items.keys().filter(|item| item.span.overlaps(item.size, place, len)) {
+        match item.ty {
+            ByteType::Integer => {}
+            ByteType::Float(kind) if found.is_none_or(|k| k == kind) => found = Some(kind),
+            ByteType::Pointer | ByteType::Float(_) => return None,
+        }
+    }
+    // No float begins at another byte and only overlaps.
+    let none = |at: Span| class.items.keys().all(|i| i.ty == ByteType::Integer || !i.span.overlaps(1, at, 1));
+    let exact = |n: u64| none(place.shift(n as i64)) && none(place.shift((n as i64).wrapping_neg()));
+    found.filter(|kind| float_bytes(*kind) == len && (1..len).all(exact))
+}
+
 /// Distance of the values in an array of floats; one for all else.
 fn float_stride(ty: ByteType) -> u64 {
     match ty {

@@ -252,6 +252,11 @@ impl FuncMemory {
         bytes::is_float_at(&self.classes[class], self.span_of[p].shift(offset), kind)
     }
 
+    /// The format of the floats that may be `len` bytes behind `p`, where these may also be integers and nothing else.
+    pub fn float_or_integer(&self, p: ValueId, len: u64) -> Option<FloatKind> {
+        bytes::float_or_integer(&self.classes[self.class_of[p]?], self.span_of[p], len)
+    }
+
     /// Whether characters lie somewhere in the memory that `p` points to.
     pub fn holds_characters(&self, p: ValueId) -> bool {
         let character = |i: &Item| i.ty == ByteType::Integer && i.size == 1;

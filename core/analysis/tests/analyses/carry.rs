@@ -77,8 +77,9 @@ fn copies() {
         &format!("{store}  %y = load double, ptr %p\n  %r = getelementptr ptr, ptr %p, i64 1\n  %z = load ptr, ptr %r"),
         "x=1 double",
     );
-    // What is computed with is an integer.
-    check(&format!("{store}  %y = load double, ptr %p\n  %k = mul i64 %x, 3"), "x=none, k=none");
+    // What is computed with is an integer, unless it is copied too, as it lies where floats do.
+    check(&format!("{store}  %y = load double, ptr %p\n  %k = mul i64 %x, 3"), "x=1 double, k=none");
+    check("  %x = load i64, ptr %p\n  %y = load double, ptr %p\n  %k = mul i64 %x, 3", "x=none, k=none");
     check(
         "  %x = load i64, ptr %p\n  %k = add i64 %x, 1\n  store i64 %k, ptr %p\n  %y = load double, ptr %q",
         "x=none, k=none",

@@ -11,7 +11,7 @@
 //! * Atomic operations are plain ones: there is one thread. Scalable vectors have `vscale` = 1.
 //! * External functions: those of C and C++ run-time libraries that numeric programs use, and what
 //!   [`Interp::register`] adds. Output is kept, not printed.
-//! * Not handled: unwinding, inline assembly, `va_arg` instructions (compiled C does not contain them), big-endian
+//! * Not handled: unwinding, inline assembly, `va_arg` instructions (compiled C does not contain them), structures in memory among variable arguments, big-endian
 //!   layouts, pointers of other than 64 bits.
 
 mod arith;
