@@ -1,4 +1,4 @@
-// error[E0203]: a sum by compare and exchange
+// error[E0203]: a product by compare and exchange
 #include <stdatomic.h>
 
 extern double __enzyme_autodiff(void *, double);
@@ -6,7 +6,7 @@ extern double __enzyme_autodiff(void *, double);
 static double twice(double x)
 {
     _Atomic double total = x;
-    total += x * x; // refused here
+    total *= x * x; // refused here
     return total;
 }
 

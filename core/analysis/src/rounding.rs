@@ -31,6 +31,10 @@ fn large(module: &Module, c: ConstId) -> Option<f64> {
     let types = &module.ctx.types;
     let (value, fraction, leading) = match &module.ctx.consts[c] {
         Const::Float { ty, bits } => of_bits(types.float_kind(*ty)?, *bits)?,
+        Const::Aggregate { ty, elems } if matches!(types[*ty], Type::Vector { .. }) => {
+            let [first, rest @ ..] = elems.as_slice() else { return None };
+            return large(module, *first).filter(|_| rest.iter().all(|e| e == first));
+        }
         Const::Data { ty, bytes } => {
             let Type::Vector { elem, .. } = types[*ty] else { return None };
             let kind = types.float_kind(elem)?;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::{Activities, Conflict, Context, Program, State, Timing, Units};
-use enzyme_ir::{Facts, Func, FuncId, Linkage, Module, Type};
+use enzyme_ir::{Const, Facts, Func, FuncId, Linkage, Module, Type, ValueId};
 
 use crate::keys::Subject;
 use crate::plan::Plan;
@@ -298,6 +298,13 @@ impl Engine {
         let activity = activities.get(key.func, &key.context).ok_or_else(lost)?;
         let (id, sig) = made.get(key).cloned().ok_or_else(lost)?;
         let func = module.funcs[key.func].clone();
+        if module.signature(key.func).2 && starts_list(module, &func) {
+            let what = format!(
+                "'{}', which takes a variable number of arguments (differentiated for x86-64 alone)",
+                func.name
+            );
+            return Err(Refusal::new(RefusalKind::Operation(what)));
+        }
         let shape = if key.mode == Mode::Forward {
             // Control flow is only copied; nothing is asked of it.
             Shape::unchecked(&func)
@@ -385,4 +392,13 @@ fn conflicts(activities: &Activities, root: FuncId, context: &Context) -> Vec<Re
         out.push(Refused { func, refusal: Refusal { kind, inst: Some(i) } });
     }
     out
+}
+
+/// Whether the function looks at its variable arguments.
+fn starts_list(module: &Module, func: &Func) -> bool {
+    let starts = |v: ValueId| match func.as_const(v).map(|c| &module.ctx.consts[c]) {
+        Some(Const::Func(f)) => module.funcs[*f].name.starts_with("llvm.va_start"),
+        _ => false,
+    };
+    func.placed().any(|(_, i)| func.callee(i).is_some_and(starts))
 }

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 34] = [
+const SOURCES: [&str; 35] = [
     "plugin",
     "options",
     "host",
@@ -29,6 +29,7 @@ const SOURCES: [&str; 34] = [
     "steady",
     "carry",
     "copyloops",
+    "atomics",
     "variadic",
     "bytes",
     "declare",

@@ -6,6 +6,7 @@
 // - Marks that are but their operand (`llvm.launder.invariant.group`, `llvm.threadlocal.address`, ...) become it.
 // - An address that is computed as an integer becomes the pointer it came from plus the difference, so that the shadow
 //   address moves by as many bytes, wherever the shadow lies.
+// - So does what `dynamic_cast` finds in an object.
 // - Functions of the C++ library that link nodes get the bodies of library.c.
 // - `mempcpy` is `memcpy` and an addition.
 //
@@ -288,6 +289,24 @@ bool rewriteCall(CallInst &call) {
 
 } // namespace
 
+// What `dynamic_cast` finds, as a place in the object that it was given.
+static bool placeCast(CallBase &call) {
+  constexpr StringLiteral kPlaced = "enzyme-placed";
+  const Function *callee = call.getCalledFunction();
+  if (!callee || callee->getName() != "__dynamic_cast" || call.arg_size() != 4 || call.use_empty() ||
+      !isa<CallInst>(call) || !call.getType()->isPointerTy() || call.getArgOperand(0)->getType() != call.getType() ||
+      call.hasFnAttr(kPlaced))
+    return false;
+  call.addFnAttr(Attribute::get(call.getContext(), kPlaced));
+  IRBuilder<> builder(call.getNextNode());
+  auto *address = cast<Instruction>(builder.CreatePtrToInt(&call, builder.getInt64Ty()));
+  Value *none = Constant::getNullValue(call.getType());
+  auto *failed = cast<Instruction>(builder.CreateICmpEQ(&call, none));
+  Value *found = builder.CreateSelect(failed, none, movedTo(builder, call.getArgOperand(0), address));
+  call.replaceUsesWithIf(found, [&](const Use &use) { return use.getUser() != address && use.getUser() != failed; });
+  return true;
+}
+
 bool enz::normalise(Function &function) {
   SmallVector<CallInst *, 32> calls;
   SmallVector<IntToPtrInst *, 8> addresses;
@@ -307,6 +326,8 @@ bool enz::normalise(Function &function) {
     for (Instruction &inst : block)
       if (auto *call = dyn_cast<CallBase>(&inst))
         changed |= giveBody(*call);
+  for (CallInst *call : calls)
+    changed |= placeCast(*call);
   for (CallInst *call : calls)
     if (rewriteCall(*call)) {
       call->eraseFromParent();

@@ -3,12 +3,18 @@
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
 // point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
 // more; and at the start of a full link, where code was simplified file by file before. What must still be a call then
-// is marked at the start of each file's pipeline.
+// is marked at the start of each file's pipeline. Without optimisation coroutines are split after that point: there they
+// are split before.
 
 #include "support.h"
 
+#include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Plugins/PassPlugin.h"
+#include "llvm/Transforms/Coroutines/CoroCleanup.h"
+#include "llvm/Transforms/Coroutines/CoroConditionalWrapper.h"
+#include "llvm/Transforms/Coroutines/CoroEarly.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
 
 using namespace llvm;
 
@@ -77,6 +83,16 @@ EnzPhase phaseOf(ThinOrFullLTOPhase lto) {
   return ENZ_PHASE_COMPILE;
 }
 
+void addCoroutineSplit(ModulePassManager &manager) {
+  ModulePassManager coroutines;
+  coroutines.addPass(CoroEarlyPass());
+  CGSCCPassManager groups;
+  groups.addPass(CoroSplitPass());
+  coroutines.addPass(createModuleToPostOrderCGSCCPassAdaptor(std::move(groups)));
+  coroutines.addPass(CoroCleanupPass());
+  manager.addPass(CoroConditionalWrapper(std::move(coroutines)));
+}
+
 void registerCallbacks(PassBuilder &passes) {
   passes.registerPipelineParsingCallback(
       [&passes](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
@@ -89,6 +105,8 @@ void registerCallbacks(PassBuilder &passes) {
       [&passes](ModulePassManager &manager, OptimizationLevel) { manager.addPass(MarkPass(passes)); });
   passes.registerOptimizerEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level, ThinOrFullLTOPhase lto) {
+        if (level == OptimizationLevel::O0)
+          addCoroutineSplit(manager);
         manager.addPass(EnzymePass(passes, phaseOf(lto), level, lto));
       });
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(

@@ -263,6 +263,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  if (enz::raiseAtomicAdditions(*clone)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager raised;
+    addCleanup(raised);
+    run(*host, *clone, std::move(raised));
+  }
   FunctionPassManager simple;
   simple.addPass(LoopSimplifyPass());
   run(*host, *clone, std::move(simple));

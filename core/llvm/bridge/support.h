@@ -169,6 +169,9 @@ void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const l
 // Makes calls of functions with variable arguments calls of copies without; returns whether there were any.
 bool fixVariadicCalls(llvm::Function &function);
 
+// Makes atomic additions of loops of compare-and-exchange; returns whether there were any.
+bool raiseAtomicAdditions(llvm::Function &function);
+
 // Makes calls of loops that copy or swap bytes; returns whether there were any.
 bool lowerCopyLoops(EnzOpaqueHost &host, llvm::Function &function);
 

@@ -1,6 +1,6 @@
 //! What can't be differentiated, found once it is known what is active.
 
-use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
+use enzyme_ir::{CastOp, Const, Func, InstId, Op, RmwOp, ValueId};
 
 use super::{Activity, Conflict, Pass};
 use crate::callee::{Callee, resolve};
@@ -18,6 +18,25 @@ impl Pass<'_> {
             _ => false,
         };
         !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)
+    }
+
+    /// Whether `i` writes the bytes of active memory to a file, and something that is differentiated reads bytes from files.
+    fn comes_back(&self, i: InstId, out: &Activity) -> bool {
+        let func = self.program.func(self.f);
+        let active = |a: &ValueId| self.class(*a).is_some_and(|c| out.is_shadowed(c));
+        let module = self.program.module;
+        let calls = |i: InstId, func: &Func, names: &[&str]| {
+            let callee = func.callee(i).and_then(|v| func.as_const(v));
+            let callee = callee.and_then(|c| if let Const::Func(f) = module.ctx.consts[c] { Some(f) } else { None });
+            callee.is_some_and(|f| names.contains(&module.funcs[f].name.as_str()))
+        };
+        calls(i, func, &["fwrite", "fwrite_unlocked", "write", "pwrite", "pwrite64"])
+            && func.call_args(i).iter().any(active)
+            && self.program.units.functions().any(|f| {
+                let func = self.program.func(f);
+                let reads = ["fread", "fread_unlocked", "__fread_chk", "read", "__read_chk", "pread", "pread64"];
+                func.placed().any(|(_, i)| calls(i, func, &reads))
+            })
     }
 
     /// Whether the program says that no derivative flows through the memory of `class`.
@@ -67,7 +86,20 @@ impl Pass<'_> {
                         self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
                     }
                 }
+                // What `&`, `|` and sums make of an address is followed; what `^` or a table makes of one has no shadow.
+                Op::Cast(CastOp::IntToPtr) => {
+                    let (Some(r), [from]) = (inst.result, inst.args.as_slice()) else { continue };
+                    let made = self.program.unit(self.f).is_some_and(|u| !u.addresses[*from]);
+                    if made && func.as_const(*from).is_none() && self.class(r).is_some_and(|c| out.is_shadowed(c)) {
+                        self.conflicts
+                            .push(Conflict::Unsupported(i, "an address of active memory computed as an integer"));
+                    }
+                }
                 Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
+                    if self.comes_back(i, out) {
+                        let what = "active data written to a file, where files are read too";
+                        self.conflicts.push(Conflict::Unsupported(i, what));
+                    }
                     let lost = self.program.unit(self.f).is_some_and(|u| u.bits.lost.contains(&i));
                     let given = |a: &ValueId| out.is_active(*a) || self.class(*a).is_some_and(|c| out.is_shadowed(c));
                     if lost && func.call_args(i).iter().any(given) {

@@ -79,6 +79,7 @@ pub(super) static ROWS: &[KnownFn] = &[
         PRINTS,
         names!["getchar" "getc" "fgetc" "ungetc" "getc_unlocked" "getchar_unlocked"],
     ),
+    inactive("run-time type information", READS, names!["__dynamic_cast"]),
     inactive_returning_first("reading of lines", writes_hidden(&[0]), names!["fgets" "__fgets_chk"]),
     inactive(
         "text into memory",
