@@ -67,10 +67,36 @@ struct Flow<'a> {
     callees: &'a BTreeMap<FuncId, Unit>,
     values: BTreeSet<ValueId>,
     classes: BTreeSet<ClassId>,
+    /// Where tainted values are stored here.
+    stored: BTreeSet<Place>,
     /// Those of the values that are certain.
     certain: BTreeSet<ValueId>,
     /// Where certain ones are left, and by which store or call.
-    left: BTreeSet<(Place, InstId)>,
+    left: Left,
+}
+
+/// Places by class, and what leaves something there.
+#[derive(Clone, Default)]
+struct Left {
+    places: BTreeMap<ClassId, BTreeMap<Place, BTreeSet<InstId>>>,
+    count: usize,
+}
+
+impl Left {
+    fn insert(&mut self, place: Place, by: InstId) {
+        let new = self.places.entry(place.class).or_default().entry(place).or_default().insert(by);
+        self.count += usize::from(new);
+    }
+
+    fn all(&self) -> impl Iterator<Item = Place> + '_ {
+        self.places.values().flat_map(|of_class| of_class.keys().copied())
+    }
+
+    /// What leaves something in these bytes.
+    fn meeting(&self, read: Place) -> impl Iterator<Item = InstId> + '_ {
+        let of_class = self.places.get(&read.class).into_iter().flatten();
+        of_class.filter(move |(place, _)| place.meets(read)).flat_map(|(_, by)| by.iter().copied())
+    }
 }
 
 /// Marks what is tainted and becomes a float again in `carry`, and says what the function does with such bits.
@@ -93,8 +119,9 @@ pub fn follow(
         callees,
         values: BTreeSet::new(),
         classes: BTreeSet::new(),
+        stored: BTreeSet::new(),
         certain: BTreeSet::new(),
-        left: BTreeSet::new(),
+        left: Left::default(),
     };
     for (_, i) in func.placed() {
         for v in start.in_place(i) {
@@ -118,7 +145,7 @@ pub fn follow(
         })
     };
     let (returned_if_given, left_if_given) = (returns(&given.certain), given.left_outside());
-    if flow.values.is_empty() && flow.left.is_empty() {
+    if flow.values.is_empty() && flow.left.count == 0 {
         return Bits { returned_if_given, left_if_given, made, ..Bits::default() };
     }
     let read: BTreeSet<InstId> = func.placed().flat_map(|(_, i)| flow.read_as_float(i, carry)).collect();
@@ -140,11 +167,11 @@ impl<'a> Flow<'a> {
     /// Follows what is tainted until nothing new is.
     fn settle(&mut self, carry: &SecondaryMap<ValueId, Carry>) {
         loop {
-            let before = (self.values.len(), self.classes.len(), self.certain.len(), self.left.len());
+            let before = (self.values.len(), self.classes.len(), self.certain.len(), self.left.count);
             for (_, i) in self.func.placed() {
                 self.step(i, carry);
             }
-            if (self.values.len(), self.classes.len(), self.certain.len(), self.left.len()) == before {
+            if (self.values.len(), self.classes.len(), self.certain.len(), self.left.count) == before {
                 break;
             }
         }
@@ -152,7 +179,7 @@ impl<'a> Flow<'a> {
 
     /// What is left in memory that callers reach.
     fn left_outside(&self) -> BTreeSet<Place> {
-        self.left.iter().map(|l| l.0).filter(|place| self.outer.contains(&place.class)).collect()
+        self.left.all().filter(|place| self.outer.contains(&place.class)).collect()
     }
 
     fn is_int(&self, v: ValueId) -> bool {
@@ -224,8 +251,9 @@ impl<'a> Flow<'a> {
                 && let Some(place) = self.place(*v, *p)
             {
                 self.classes.insert(place.class);
+                self.stored.insert(place);
                 if self.certain.contains(v) {
-                    self.left.insert((place, i));
+                    self.left.insert(place, i);
                 }
             }
             return;
@@ -240,7 +268,7 @@ impl<'a> Flow<'a> {
             let left = bits.left.iter().chain(bits.left_if_given.iter().filter(|_| given));
             for place in left.filter_map(|place| Self::placed(*place, calls)) {
                 self.classes.insert(place.class);
-                self.left.insert((place, i));
+                self.left.insert(place, i);
             }
         }
         let Some(r) = inst.result.filter(|r| self.is_int(*r)) else { return };
@@ -271,7 +299,7 @@ impl<'a> Flow<'a> {
             _ => false,
         };
         let certain = match (&inst.op, args) {
-            (Op::Load(_), [p]) => self.place(r, *p).is_some_and(|read| self.left.iter().any(|(l, _)| l.meets(read))),
+            (Op::Load(_), [p]) => self.place(r, *p).is_some_and(|read| self.left.meeting(read).next().is_some()),
             (Op::Call(_) | Op::Invoke { .. }, _) => match self.callee(i) {
                 Some((g, _)) => g.bits.returned_certain || given && g.bits.returned_if_given,
                 None => tainted && given,
@@ -300,7 +328,8 @@ impl<'a> Flow<'a> {
                 self.values.contains(v) && carry[*v] != Carry::Mixed && self.on_floats(*v, *p, least)
             }
             (Op::Load(_), [p]) => {
-                float && self.memory.class_of[*p].is_some_and(|c| self.classes.contains(&c)) && self.repeats_store(i)
+                let read = inst.result.filter(|_| float).and_then(|r| self.place(r, *p));
+                read.is_some_and(|read| self.stored.contains(&read))
             }
             (Op::Call(_) | Op::Invoke { .. }, _) => {
                 let Callee::Defined(g) = resolve(self.module, self.func, i) else { return false };
@@ -310,17 +339,6 @@ impl<'a> Flow<'a> {
             }
             _ => false,
         }
-    }
-
-    /// Whether the bytes that `i` loads are those of a tainted store.
-    fn repeats_store(&self, i: InstId) -> bool {
-        let inst = &self.func.insts[i];
-        let (Some(r), Some(p)) = (inst.result, inst.args.first()) else { return false };
-        let read = self.place(r, *p);
-        self.func.placed().any(|(_, s)| match (&self.func.insts[s].op, self.func.insts[s].args.as_slice()) {
-            (Op::Store(_), [v, q]) => self.values.contains(v) && self.place(*v, *q) == read,
-            _ => false,
-        })
     }
 
     /// The callee of `i`, and where its classes lie in ours.
@@ -365,8 +383,7 @@ impl<'a> Flow<'a> {
                 read.extend(places.filter_map(|place| Self::placed(place, calls)));
             }
         }
-        let meets = |left: &Place| read.iter().any(|r| r.meets(*left));
-        self.left.iter().filter(|(place, by)| *by != i && meets(place)).map(|(_, by)| *by).collect()
+        read.into_iter().flat_map(|r| self.left.meeting(r)).filter(|by| *by != i).collect()
     }
 }
 
