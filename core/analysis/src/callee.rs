@@ -248,7 +248,7 @@ impl KnownCall {
     pub fn pointers(&self) -> PointerEffect {
         match self.facts.what {
             Known::Inactive => match self.facts.returns {
-                Some(_) => PointerEffect::MayReturn,
+                Some(n) => PointerEffect::Copy { dst: usize::from(n), src: usize::from(n) },
                 None => PointerEffect::None,
             },
             Known::Identity { .. } => PointerEffect::MayReturn,

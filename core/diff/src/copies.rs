@@ -3,8 +3,10 @@
 //! All evidence about the memory on either side counts (`enzyme_analysis::memory::Bytes`). Bytes of which nothing is
 //! known matter only where somebody may read them as floats later: then the copy is refused.
 
+use enzyme_analysis::callee::KnownCall;
 use enzyme_analysis::{Carry, Object};
 use enzyme_ir::{ByteRun, ByteType, Context, FloatKind, InstId, Module, Type, ValueId};
+use enzyme_rules::known::Reach;
 
 use crate::keys::Subject;
 use crate::refusal::{Refusal, RefusalKind};
@@ -69,6 +71,17 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
 
 fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {
     s.unit.facts.overlapping.contains(&i) || places.iter().any(|p| s.unit.memory.holds_characters(*p))
+}
+
+/// Whether a library function that computes nothing writes text, or other things without derivative, at its first argument
+/// alone, where a structure is known to have no float: as much as it may write there by the rules of the language is none.
+pub fn writes_beside_floats(s: &Subject<'_>, known: &KnownCall, args: &[ValueId], result: Option<ValueId>) -> bool {
+    let first = matches!(known.facts.effects.writes, Reach::Args([0]));
+    let taken = result.is_some_and(|r| s.has_shadow(r) && !s.unit.uses.of(r).is_empty());
+    let (true, false, Some(p)) = (first, taken, args.first().copied()) else { return false };
+    let Some(class) = s.unit.memory.class_of[p] else { return false };
+    let laid_out = !s.unit.memory.classes[class].floats().is_empty();
+    laid_out && !s.is_mixed(p) && s.unit.memory.floats_under(p, 1).is_some_and(|floats| floats.is_empty())
 }
 
 /// What becomes of floats where something that is none is stored.

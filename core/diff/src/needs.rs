@@ -7,7 +7,7 @@ use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::{CastOp, InstId, Module, Op, ValueId};
 use enzyme_rules::{Needs, Operand, Place, Rule};
 
-use crate::copies::{Bytes, Overwritten, overwritten, taken_for_integer};
+use crate::copies::{Bytes, Overwritten, overwritten, taken_for_integer, writes_beside_floats};
 use crate::keys::{Key, Subject};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
@@ -291,7 +291,8 @@ impl Collector<'_> {
                     slot.into_iter().for_each(|p| self.shadow(p));
                 }
                 MemoryEffect::Unsupported(what) => {
-                    if args.iter().any(|a| s.has_shadow(*a)) || result.is_some_and(|r| s.has_shadow(r)) {
+                    let shadowed = args.iter().any(|a| s.has_shadow(*a)) || result.is_some_and(|r| s.has_shadow(r));
+                    if shadowed && !writes_beside_floats(s, &known, args, result) {
                         return self.refuse(i, what);
                     }
                 }

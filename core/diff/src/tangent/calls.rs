@@ -5,6 +5,7 @@ use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::{BinOp, FuncId, Inst, InstId, MemClass, Op, TailKind, ValueId};
 
 use super::Tangent;
+use crate::copies::writes_beside_floats;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode};
 use crate::reverse::memory::{clear_new, holds_shadowed};
@@ -105,7 +106,13 @@ impl Tangent<'_, '_> {
             }
             Callee::Known(known) => {
                 self.copy_to(inst);
-                self.in_lanes(|this| this.known_call(i, inst, &args, known.memory()))
+                let effect = match known.memory() {
+                    MemoryEffect::Unsupported(_) if writes_beside_floats(&self.s, &known, &args, inst.result) => {
+                        MemoryEffect::None
+                    }
+                    effect => effect,
+                };
+                self.in_lanes(|this| this.known_call(i, inst, &args, effect))
             }
         }
     }
