@@ -20,7 +20,9 @@ static double signs(const double *x)
         __m128d turned = _mm_castsi128_pd(_mm_shuffle_epi32(_mm_castpd_si128(v), 0x4e));
         sum = _mm_add_pd(sum, _mm_mul_pd(_mm_add_pd(root, chosen), turned));
     }
-    return sum[0] + 2.0 * sum[1];
+    // Of a mask of which one lane is read the other is left undefined.
+    __m128d first = _mm_and_pd(_mm_loadu_pd(x + 1), _mm_castsi128_pd(_mm_set1_epi64x(0x7fffffffffffffff)));
+    return sum[0] + 2.0 * sum[1] + x[0] * _mm_cvtsd_f64(first);
 }
 
 static double assembly(const double *x)

@@ -593,6 +593,23 @@ private:
   DenseMap<std::pair<Value *, Type *>, Plan> plans_;
 };
 
+// Masks of which LLVM left lanes undefined that nobody reads are the same in all lanes.
+void completeMasks(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block) {
+      auto *mask = inst.isBitwiseLogicOp() ? dyn_cast<Constant>(inst.getOperand(1)) : nullptr;
+      if (!mask || !isa<FixedVectorType>(mask->getType()) || !mask->containsUndefOrPoisonElement())
+        continue;
+      if (Constant *lane = mask->getSplatValue(/*AllowPoison=*/true))
+        inst.setOperand(1, ConstantVector::getSplat(ElementCount::getFixed(lanesOf(mask->getType())), lane));
+    }
+}
+
 } // namespace
 
-bool enz::floatBits(Function &function) { return function.getDataLayout().isLittleEndian() && Web(function).run(); }
+bool enz::floatBits(Function &function) {
+  if (!function.getDataLayout().isLittleEndian())
+    return false;
+  completeMasks(function);
+  return Web(function).run();
+}
