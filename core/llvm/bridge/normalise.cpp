@@ -14,6 +14,7 @@
 
 #include "support.h"
 
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
@@ -354,6 +355,41 @@ bool enz::normalise(Function &function) {
 
 // Which field of a record is meant, the analysis of memory tells by constant offsets: `left` or `right` of a node of a
 // tree, chosen by a condition, would be any field to it.
+// Reads at the end of each block that comes before what is read through a phi of several fields: the one that is left
+// of a node, then the one that is right of the next.
+static bool readBefore(LoadInst &load, PHINode &phi) {
+  BasicBlock *block = load.getParent();
+  const auto writes = [](const Instruction &inst) { return inst.mayWriteToMemory() || inst.mayThrow(); };
+  if (phi.getParent() != block || any_of(make_range(block->begin(), load.getIterator()), writes))
+    return false;
+  const DataLayout &layout = block->getDataLayout();
+  SmallSet<int64_t, 4> fields;
+  for (unsigned n = 0; n < phi.getNumIncomingValues(); ++n) {
+    APInt offset(layout.getIndexTypeSizeInBits(phi.getType()), 0);
+    phi.getIncomingValue(n)->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+    fields.insert(offset.getSExtValue());
+    // It is read there for sure, or was before.
+    const Value *address = phi.getIncomingValue(n);
+    const BasicBlock *from = phi.getIncomingBlock(n);
+    const auto *branch = dyn_cast<BranchInst>(from->getTerminator());
+    const auto reads = [&](const Instruction &inst) { return getLoadStorePointerOperand(&inst) == address; };
+    if (!branch || (branch->isConditional() && none_of(*from, reads)))
+      return false;
+  }
+  if (fields.size() < 2)
+    return false;
+  PHINode *read = PHINode::Create(load.getType(), phi.getNumIncomingValues(), "", phi.getIterator());
+  for (unsigned n = 0; n < phi.getNumIncomingValues(); ++n) {
+    Instruction *before = load.clone();
+    before->setOperand(LoadInst::getPointerOperandIndex(), phi.getIncomingValue(n));
+    before->insertBefore(phi.getIncomingBlock(n)->getTerminator()->getIterator());
+    read->addIncoming(before, phi.getIncomingBlock(n));
+  }
+  load.replaceAllUsesWith(read);
+  load.eraseFromParent();
+  return true;
+}
+
 bool enz::splitPointerAccesses(Function &function) {
   SmallVector<Instruction *, 16> work;
   for (BasicBlock &block : function)
@@ -367,6 +403,10 @@ bool enz::splitPointerAccesses(Function &function) {
   bool changed = false;
   for (Instruction *inst : work) {
     Value *address = getLoadStorePointerOperand(inst);
+    if (auto *phi = dyn_cast<PHINode>(address); phi && isa<LoadInst>(inst)) {
+      changed |= readBefore(*cast<LoadInst>(inst), *phi);
+      continue;
+    }
     auto *gep = dyn_cast<GetElementPtrInst>(address);
     auto *choice = dyn_cast<SelectInst>(gep && gep->getNumIndices() == 1 ? gep->getOperand(1) : address);
     if (!choice || choice->getCondition()->getType()->isVectorTy())

@@ -284,11 +284,13 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   const bool bits = enz::floatBits(*clone);
   if (bits)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
-  if (enz::splitPointerAccesses(*clone))
+  const bool split = enz::splitPointerAccesses(*clone);
+  if (split)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   enz::shapeControl(*host, *clone);
   FunctionPassManager third;
-  if (bits)
+  // An address of one field or another that nobody reads through any more would still be taken for both.
+  if (bits || split)
     third.addPass(ADCEPass());
   addShape(third);
   run(*host, *clone, std::move(third));
