@@ -147,13 +147,20 @@ private:
     // Nothing but the first try and what follows uses what was read.
     SmallVector<Value *, 4> same = {read_, sum_};
     for (size_t n = 0; n < same.size(); ++n)
-      for (User *user : same[n]->users()) {
-        if (auto *cast = dyn_cast<BitCastInst>(user))
+      for (const Use &use : same[n]->uses()) {
+        if (auto *cast = dyn_cast<BitCastInst>(use.getUser()))
           same.push_back(cast);
-        else if (auto *phi = dyn_cast<PHINode>(user); phi ? phi->getParent() != out : !isOfTry(user))
+        else if (auto *phi = dyn_cast<PHINode>(use.getUser());
+                 phi ? !isAfterTry(*phi, use, out) : !isOfTry(use.getUser()))
           return false;
       }
     return true;
+  }
+
+  // Whether the phi takes it where the first try succeeded.
+  bool isAfterTry(const PHINode &phi, const Use &use, const BasicBlock *out) const {
+    const BasicBlock *block = exchange_->getParent(), *from = phi.getIncomingBlock(use);
+    return phi.getParent() == out && (from == block || from->getSinglePredecessor() == block);
   }
 
   // Whether it is of the first try, or chooses what was there if that succeeded.

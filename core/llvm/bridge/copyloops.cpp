@@ -33,6 +33,9 @@ using namespace llvm;
 
 namespace {
 
+// So many numbers are stored side by side, as an exchange does.
+constexpr size_t kMostNumbers = 2;
+
 // What one loop moves: the store and the load that gives it its value, and, for a swap, another pair the other way.
 struct Moves {
   SmallVector<StoreInst *, 2> stores;
@@ -259,7 +262,7 @@ private:
       uint64_t shift = 0;
       if (auto *shifted = dyn_cast_or_null<BinaryOperator>(whole);
           shifted && shifted->getOpcode() == Instruction::LShr && isa<ConstantInt>(shifted->getOperand(1))) {
-        shift = cast<ConstantInt>(shifted->getOperand(1))->getZExtValue();
+        shift = cast<ConstantInt>(shifted->getOperand(1))->getLimitedValue();
         whole = shifted->getOperand(0);
       }
       const unsigned bits = whole ? whole->getType()->getIntegerBitWidth() : 0;
@@ -269,6 +272,8 @@ private:
       place.second -= static_cast<int64_t>(shift / 8);
       auto *known = find_if(numbers, [&](const Number &other) { return other.value == whole && other.place == place; });
       if (known == numbers.end()) {
+        if (numbers.size() == kMostNumbers)
+          return false;
         numbers.push_back(
             Number{whole, place, SmallVector<StoreInst *, 8>(bits / 8, nullptr), SmallVector<size_t, 8>(bits / 8, 0)});
         known = std::prev(numbers.end());
@@ -291,7 +296,7 @@ private:
       const bool ordered = one.order.size() == other.order.size() && all_of(zip(one.order, other.order), [](auto pair) {
                              return std::get<0>(pair) < std::get<1>(pair);
                            });
-      if (!ordered || numbers.size() > 2 || !isAligned(one.pieces[0]->getPointerOperand(), end, one.pieces.size()) ||
+      if (!ordered || !isAligned(one.pieces[0]->getPointerOperand(), end, one.pieces.size()) ||
           !isAligned(other.pieces[0]->getPointerOperand(), end, other.pieces.size()))
         return false;
     }

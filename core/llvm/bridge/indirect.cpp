@@ -41,7 +41,6 @@ constexpr size_t kTraceLimit = 256;
 // made, in instructions.
 constexpr ptrdiff_t kSpecialisedLimit = 64;
 constexpr unsigned kSpecialisedSize = 2000;
-constexpr StringLiteral kSpecialised = ".enzyme.with";
 // Elements of a table that are looked at.
 constexpr size_t kTableLimit = 4096;
 
@@ -386,13 +385,13 @@ bool enz::promoteKnownCalls(Function &function, InlineHistory &history) {
 // A copy of a function for calls that pass these functions to it; null where there are too many already.
 static Function *specialised(Function &callee, const SmallDenseMap<unsigned, Function *, 4> &known) {
   Module &module = *callee.getParent();
-  std::string name = (callee.getName() + kSpecialised).str();
+  std::string name = (callee.getName() + enz::kSpecialised).str();
   for (unsigned i = 0; i < callee.arg_size(); ++i)
     if (Function *function = known.lookup(i))
       name += "." + std::to_string(i) + "." + function->getName().str();
   if (Function *made = module.getFunction(name))
     return made->getFunctionType() == callee.getFunctionType() ? made : nullptr;
-  if (count_if(module, [](const Function &f) { return f.getName().contains(kSpecialised); }) >= kSpecialisedLimit)
+  if (count_if(module, [](const Function &f) { return f.getName().contains(enz::kSpecialised); }) >= kSpecialisedLimit)
     return nullptr;
   ValueToValueMapTy map;
   Function *copy = CloneFunction(&callee, map);
@@ -422,7 +421,7 @@ bool enz::specialiseCallees(EnzOpaqueHost &host, Function &function) {
     for (Instruction &inst : block) {
       auto *call = dyn_cast<CallBase>(&inst);
       Function *callee = call && isa<CallInst, InvokeInst>(call) ? call->getCalledFunction() : nullptr;
-      if (!callee || !exactBody(*callee) || callee->isVarArg() || callee->getName().contains(kSpecialised) ||
+      if (!callee || !exactBody(*callee) || callee->isVarArg() || callee->getName().contains(enz::kSpecialised) ||
           isGenerated(callee->getName()) || callee->getInstructionCount() > kSpecialisedSize ||
           callee->hasFnAttribute("enzyme_inactive"))
         continue;

@@ -110,6 +110,10 @@ bool inlineInto(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare 
 constexpr llvm::StringLiteral kGuess = "enzyme-guess";
 constexpr llvm::StringLiteral kFallback = "enzyme-fallback";
 
+// Parts of the names of copies of functions: for calls that pass these functions, or these variable arguments.
+constexpr llvm::StringLiteral kSpecialised = ".enzyme.with";
+constexpr llvm::StringLiteral kVariadic = ".enzyme.variadic";
+
 // Attribute of copies: only run where a loop over bytes reads what it wrote.
 constexpr llvm::StringLiteral kOverlapping = "enzyme-overlapping";
 

@@ -5,7 +5,8 @@
 // as the caller's stack would have them, and a `va_list` that begins there: the registers count as used up, so
 // `va_arg` looks nowhere else (System V ABI for AMD64, 3.5.7). A `va_list` may be handed on.
 //
-// Not handled: other targets, where the calls stay as they are; functions with `musttail` calls.
+// Not handled: other targets, where the calls stay as they are; functions with `musttail` calls; arguments that no C
+// compiler passes so (whole structures, integers of more than 64 bits).
 
 #include "support.h"
 
@@ -18,8 +19,6 @@
 using namespace llvm;
 
 namespace {
-
-constexpr StringLiteral kVariadic = ".enzyme.variadic";
 
 // Fields of a `va_list`, and how far its offsets into the saved registers go.
 constexpr uint64_t kFloatOffset = 4, kOverflowArea = 8, kSaveArea = 16, kListSize = 24;
@@ -34,6 +33,23 @@ bool startsList(const Function &function) {
     starts |= isa<VAStartInst>(&inst);
   }
   return starts;
+}
+
+// Whether clang passes arguments of this type as they are: a structure comes in parts or in memory.
+bool isPassed(Type *type) {
+  auto *vector = dyn_cast<FixedVectorType>(type);
+  Type *scalar = vector ? vector->getElementType() : type;
+  return scalar->isFloatingPointTy() || (scalar->isIntegerTy() && scalar->getIntegerBitWidth() <= 64) ||
+         (scalar->isPointerTy() && scalar->getPointerAddressSpace() == 0);
+}
+
+bool arePassed(const CallBase &call) {
+  for (unsigned i = call.getFunctionType()->getNumParams(); i < call.arg_size(); ++i) {
+    Type *held = call.isByValArgument(i) ? call.getParamByValType(i) : nullptr;
+    if (held ? held->isScalableTy() || !held->isSized() : !isPassed(call.getArgOperand(i)->getType()))
+      return false;
+  }
+  return true;
 }
 
 // How the further arguments of a call lie in memory.
@@ -107,7 +123,7 @@ Function *copyFor(Function &callee, const CallBase &call) {
   Module &module = *callee.getParent();
   const unsigned fixed = call.getFunctionType()->getNumParams();
   SmallVector<Type *, 8> types;
-  std::string name = (callee.getName() + kVariadic).str();
+  std::string name = (callee.getName() + enz::kVariadic).str();
   {
     raw_string_ostream out(name);
     for (unsigned i = 0; i < call.arg_size(); ++i) {
@@ -191,7 +207,7 @@ bool fixVariadicCalls(Function &function) {
     auto *call = dyn_cast<CallBase>(&inst);
     Function *callee = call && isa<CallInst, InvokeInst>(call) ? call->getCalledFunction() : nullptr;
     if (callee && callee->isVarArg() && exactBody(*callee) && call->getFunctionType() == callee->getFunctionType() &&
-        startsList(*callee))
+        startsList(*callee) && arePassed(*call))
       if (Function *copy = copyFor(*callee, *call))
         work.emplace_back(call, copy);
   }

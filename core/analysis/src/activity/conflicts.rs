@@ -28,7 +28,8 @@ impl Pass<'_> {
         let calls = |i: InstId, func: &Func, names: &[&str]| {
             let callee = func.callee(i).and_then(|v| func.as_const(v));
             let callee = callee.and_then(|c| if let Const::Func(f) = module.ctx.consts[c] { Some(f) } else { None });
-            callee.is_some_and(|f| names.contains(&module.funcs[f].name.as_str()))
+            // A function of the program's own that has such a name is another one.
+            callee.map(|f| &module.funcs[f]).is_some_and(|f| f.entry().is_none() && names.contains(&f.name.as_str()))
         };
         calls(i, func, &["fwrite", "fwrite_unlocked", "write", "pwrite", "pwrite64"])
             && func.call_args(i).iter().any(active)
