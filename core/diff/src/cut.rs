@@ -10,6 +10,9 @@
 //!                          in_d  (inf, for each operand d of k)
 //! ```
 //!
+//! What is needed is at the sink, and what can't be rebuilt at the source: the network falls into parts that share nothing but its
+//! ends, each of which is cut by itself.
+//!
 //! The cut is exact for this cost model (a key that is both cached and rebuilt for others pays both). Flow by Dinic's
 //! algorithm from petgraph. The costs are those of `keys` and [`CACHE_BASE`], times how often the scope of a key runs.
 //! What the forward sweep would compute for nothing but the cache, since nobody asks for the primal's result, is part of
@@ -21,7 +24,8 @@ use cranelift_entity::SecondaryMap;
 use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{InstId, Module, Op};
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
+use petgraph::unionfind::UnionFind;
 use petgraph::visit::EdgeRef;
 
 use crate::keys::{Key, Source, Subject, cached_bytes, derive};
@@ -38,8 +42,8 @@ const CACHE_OUTSIDE: u64 = 6;
 const UNKNOWN_TRIPS: u64 = 16;
 /// Weights stay below this, so that sums do not overflow.
 const MAX_WEIGHT: u64 = 1 << 36;
-/// Above this number of keys, everything that is needed directly is cached, for the sake of compile time.
-const MAX_KEYS: usize = 60_000;
+/// Above this number of edges in one part of the network, what that part needs directly is cached, for the sake of compile time.
+const MAX_EDGES: usize = 200_000;
 const INFINITE: u64 = 1 << 50;
 /// Values that are looked at to see what one value costs to compute.
 const CONE_LIMIT: usize = 64;
@@ -115,10 +119,6 @@ pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: C
             work.extend(from.iter().copied());
         }
         sources.insert(k, source);
-    }
-    if sources.len() > MAX_KEYS {
-        let cached = needed.iter().copied().filter(|k| sources.get(k) != Some(&Source::Free)).collect();
-        return Choice { cached, rebuilt: BTreeSet::new() };
     }
     cut(module, s, needed, &sources, price)
 }
@@ -208,59 +208,41 @@ fn computing_cost(module: &Module, s: &Subject<'_>, key: Key, anyway: &Computed)
     total
 }
 
+/// The two ends of the network; other vertices count from [`FIRST`].
+const SOURCE: usize = 0;
+const SINK: usize = 1;
+const FIRST: usize = 2;
+
 fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &Sources, price: CachePrice) -> Choice {
     let prices = Prices::new(module, s, needed, price);
-    let mut graph: DiGraph<(), u64> = DiGraph::new();
-    let source = graph.add_node(());
-    let sink = graph.add_node(());
-    let mut vertices: BTreeMap<Key, (NodeIndex, NodeIndex)> = BTreeMap::new();
-    for (k, how) in sources {
-        if *how != Source::Free {
-            vertices.insert(*k, (graph.add_node(()), graph.add_node(())));
-        }
+    let mut next = FIRST;
+    let mut vertex = |fixed: Option<usize>| {
+        fixed.unwrap_or_else(|| {
+            next += 1;
+            next - 1
+        })
+    };
+    let mut vertices: BTreeMap<Key, (usize, usize)> = BTreeMap::new();
+    for (k, how) in sources.iter().filter(|(_, how)| **how != Source::Free) {
+        let inner = vertex(needed.contains(k).then_some(SINK));
+        let outer = vertex((*how == Source::Root).then_some(SOURCE));
+        vertices.insert(*k, (inner, outer));
     }
+    let mut edges: Vec<Edge> = Vec::new();
     for (k, (inner, outer)) in &vertices {
-        let times = weight(module, s, s.scope(*k));
-        graph.add_edge(*outer, *inner, prices.caching(*k));
-        if needed.contains(k) {
-            graph.add_edge(*inner, sink, INFINITE);
-        }
-        match sources.get(k) {
-            Some(Source::Rebuild(from, cost)) => {
-                graph.add_edge(source, *outer, cost.saturating_mul(times).min(INFINITE / 4));
-                for d in from {
-                    if let Some((d_inner, _)) = vertices.get(d) {
-                        graph.add_edge(*d_inner, *outer, INFINITE);
-                    }
-                }
-            }
-            Some(Source::Root | Source::Free) | None => {
-                graph.add_edge(source, *outer, INFINITE);
-            }
+        edges.push((*outer, *inner, prices.caching(*k)));
+        if let Some(Source::Rebuild(from, cost)) = sources.get(k) {
+            let times = weight(module, s, s.scope(*k));
+            edges.push((SOURCE, *outer, cost.saturating_mul(times).min(INFINITE / 4)));
+            let operands = from.iter().filter_map(|d| vertices.get(d));
+            edges.extend(operands.map(|(operand, _)| (*operand, *outer, INFINITE)));
         }
     }
-    let (_, flows) = petgraph::algo::dinics(&graph, source, sink);
-    let mut on_source_side = vec![false; graph.node_count()];
-    let mut work = vec![source];
-    while let Some(n) = work.pop() {
-        if std::mem::replace(&mut on_source_side[n.index()], true) {
-            continue;
-        }
-        for e in graph.edges(n) {
-            if flows.get(e.id().index()).is_some_and(|f| *f < *e.weight()) {
-                work.push(e.target());
-            }
-        }
-        for e in graph.edges_directed(n, petgraph::Direction::Incoming) {
-            if flows.get(e.id().index()).is_some_and(|f| *f > 0) {
-                work.push(e.source());
-            }
-        }
-    }
+    let on_source_side = source_side(next, &edges);
     let mut choice = Choice::default();
     for (k, (inner, outer)) in &vertices {
-        let must_get = !on_source_side[inner.index()];
-        let is_rebuilt = !on_source_side[outer.index()];
+        let must_get = !on_source_side[*inner];
+        let is_rebuilt = !on_source_side[*outer];
         if must_get && is_rebuilt {
             choice.rebuilt.insert(*k);
         } else if must_get {
@@ -268,4 +250,99 @@ fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &Sourc
         }
     }
     choice
+}
+
+/// From, to, capacity.
+type Edge = (usize, usize, u64);
+
+/// Which of `count` vertices a minimum cut leaves with the source, the fewest that can be. What hangs together only through the
+/// ends is cut apart from the rest: a function is mostly many small questions, and the time of a flow grows faster than its network.
+fn source_side(count: usize, edges: &[Edge]) -> Vec<bool> {
+    // No flow leaves the sink or comes back to the source, and what joins them directly is cut in any case.
+    let counts = |e: &&Edge| e.0 != SINK && e.1 != SOURCE && (e.0, e.1) != (SOURCE, SINK);
+    let mut parts = UnionFind::<usize>::new(count);
+    for (from, to, _) in edges.iter().filter(counts).filter(|e| e.0 != SOURCE && e.1 != SINK) {
+        parts.union(*from, *to);
+    }
+    let mut by_part: BTreeMap<usize, Vec<Edge>> = BTreeMap::new();
+    for edge in edges.iter().filter(counts) {
+        let within = if edge.0 == SOURCE { edge.1 } else { edge.0 };
+        by_part.entry(parts.find_mut(within)).or_default().push(*edge);
+    }
+    let mut side = vec![false; count];
+    side[SOURCE] = true;
+    for edges in by_part.values() {
+        if edges.len() > MAX_EDGES {
+            edges
+                .iter()
+                .for_each(|(from, to, _)| [*from, *to].iter().filter(|v| **v != SINK).for_each(|v| side[*v] = true));
+            continue;
+        }
+        let mut graph: DiGraph<usize, u64> = DiGraph::new();
+        let mut nodes: BTreeMap<usize, NodeIndex> = BTreeMap::new();
+        let (source, sink) = (graph.add_node(SOURCE), graph.add_node(SINK));
+        nodes.extend([(SOURCE, source), (SINK, sink)]);
+        for (from, to, capacity) in edges {
+            let [from, to] = [from, to].map(|v| *nodes.entry(*v).or_insert_with(|| graph.add_node(*v)));
+            graph.add_edge(from, to, *capacity);
+        }
+        let (_, flows) = petgraph::algo::dinics(&graph, source, sink);
+        let mut seen = vec![false; graph.node_count()];
+        let mut work = vec![source];
+        while let Some(n) = work.pop() {
+            if std::mem::replace(&mut seen[n.index()], true) {
+                continue;
+            }
+            side[graph[n]] = true;
+            let flow = |id: EdgeIndex| flows.get(id.index()).copied().unwrap_or_default();
+            work.extend(graph.edges(n).filter(|e| flow(e.id()) < *e.weight()).map(|e| e.target()));
+            let back = graph.edges_directed(n, petgraph::Direction::Incoming);
+            work.extend(back.filter(|e| flow(e.id()) > 0).map(|e| e.source()));
+        }
+    }
+    side
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cutting along `side` costs.
+    fn cost(edges: &[Edge], side: &dyn Fn(usize) -> bool) -> u64 {
+        edges.iter().filter(|(from, to, _)| side(*from) && !side(*to)).map(|e| e.2).sum()
+    }
+
+    #[test]
+    fn small_networks_are_cut_where_trying_all_ways_cuts_them() {
+        const INNER: usize = 7;
+        let mut state = 7u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for round in 0..300 {
+            let mut edges = Vec::new();
+            for _ in 0..4 + round % 12 {
+                let (from, to) = (random(FIRST + INNER), random(FIRST + INNER));
+                let capacity = if random(4) == 0 && from != SOURCE { INFINITE } else { random(20) as u64 };
+                if from != to && from != SINK && to != SOURCE {
+                    edges.push((from, to, capacity));
+                }
+            }
+            let of = |bits: usize| move |v: usize| v == SOURCE || (v != SINK && bits >> (v - FIRST) & 1 == 1);
+            let ways = 0..1usize << INNER;
+            let best = ways.min_by_key(|bits| (cost(&edges, &of(*bits)), bits.count_ones())).unwrap();
+            let side = source_side(FIRST + INNER, &edges);
+            let expected: Vec<bool> = (0..FIRST + INNER).map(of(best)).collect();
+            assert_eq!(side, expected, "{edges:?}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_too_large_keeps_what_it_needs() {
+        let mut edges: Vec<Edge> = (0..MAX_EDGES).map(|n| (FIRST + n, FIRST + n + 1, 1)).collect();
+        edges.extend([(SOURCE, FIRST, 5), (FIRST + MAX_EDGES, SINK, 7)]);
+        let side = source_side(FIRST + MAX_EDGES + 1, &edges);
+        assert!(!side[SINK] && side.iter().filter(|on| !**on).count() == 1);
+    }
 }
