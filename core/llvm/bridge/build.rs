@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 35] = [
+const SOURCES: [&str; 36] = [
     "plugin",
     "options",
     "host",
@@ -37,6 +37,7 @@ const SOURCES: [&str; 35] = [
     "markers",
     "registry",
     "statements",
+    "sums",
     "truncate",
     "optimise",
     "loops",

@@ -133,6 +133,11 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     run(*host, *function, passes);
     if (level.getSpeedupLevel() < 2 || level.getSizeLevel() > 0)
       continue;
+    if (enz::gatherSums(*host, *function)) {
+      PreservedAnalyses preserved;
+      preserved.preserveSet<CFGAnalyses>();
+      host->functions->invalidate(*function, preserved);
+    }
     const bool joined = enz::joinLatches(*host, *function);
     if (joined)
       host->functions->invalidate(*function, PreservedAnalyses::none());

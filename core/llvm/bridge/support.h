@@ -188,6 +188,9 @@ bool joinLatches(EnzOpaqueHost &host, llvm::Function &function);
 // Moves stores in innermost loops behind what does not touch their memory; returns whether any was moved.
 bool sinkStores(EnzOpaqueHost &host, llvm::Function &function);
 
+// Makes sums over the iterations of a loop in registers that were made in memory (sums.cpp); whether anything changed.
+bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
+
 } // namespace enz
 
 #endif

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 
 /// Random programs whose derivatives are compared, and broken IR that the compiler must survive
 #[derive(Parser)]
-#[command(name = "fuzz", version)]
+#[command(name = "fuzz", version, args_override_self = true)]
 struct Arguments {
     /// How many programs
     #[arg(long, default_value_t = 1000)]

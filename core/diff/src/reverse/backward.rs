@@ -181,8 +181,16 @@ impl Reverse<'_, '_> {
         }
     }
 
-    /// `memory += amount`, float by float.
+    /// `memory += amount`, float by float. Such sums have no order in the program, and no sign if they are zero.
     fn add_to_memory(&mut self, at: ValueId, amount: ValueId, access: Access) -> Result<(), Refusal> {
+        let flags = self.e.fast;
+        self.e.fast |= FastMath::REASSOC | FastMath::NSZ;
+        let out = self.add_floats_to_memory(at, amount, access);
+        self.e.fast = flags;
+        out
+    }
+
+    fn add_floats_to_memory(&mut self, at: ValueId, amount: ValueId, access: Access) -> Result<(), Refusal> {
         let ty = self.e.ty(amount);
         if self.e.module.ctx.types.is_float_or_vector(ty) {
             let old = self.e.load_shadow(ty, at, access);

@@ -1,0 +1,263 @@
+// Sums that a loop of a derivative makes in memory are made in a register, and added to memory once, after the loop.
+//
+// The adjoint of what is the same throughout a loop is a sum over its iterations, in shadow memory where the value was
+// loaded from memory. LLVM keeps such a sum in a register if nothing else in the loop may touch its place. In a
+// factorisation in place the other accesses are to the same array. But of those most are sums as well, of which the
+// order does not matter (they are marked as sums that may be reordered): they may meet the place, what they add is
+// there in the end. The others, which read adjoints or end them, have to be elsewhere, and ScalarEvolution is asked for
+// the distance: it must be known at one end of the loop, and grow towards the other.
+//
+// Taken are loops with one exit in which the sum is made in each iteration. Not handled: sums of parts of vectors;
+// distances that are known only under a condition.
+
+#include "support.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace llvm;
+
+namespace {
+
+// Larger loops are left as they are: each access is compared with each sum.
+constexpr size_t kLargestLoop = 400;
+// How many amounts one iteration may add to one place.
+constexpr size_t kLongestSum = 8;
+
+// `store` adds to what `load` has read: by operations that nothing else uses within the loop, the last of which may be
+// used after it.
+struct Sum {
+  LoadInst *load;
+  StoreInst *store;
+  SmallVector<Instruction *, 4> operations; // the last one first
+};
+
+bool isAddition(const Instruction &inst) {
+  return (inst.getOpcode() == Instruction::FAdd || inst.getOpcode() == Instruction::FSub) &&
+         inst.hasAllowReassoc() && inst.hasNoSignedZeros();
+}
+
+bool isUsedOnceWithin(const Instruction &inst, const Loop &loop, bool alsoAfter) {
+  unsigned within = 0;
+  for (const User *user : inst.users())
+    if (loop.contains(cast<Instruction>(user)))
+      ++within;
+    else if (!alsoAfter)
+      return false;
+  return within == 1;
+}
+
+std::optional<Sum> sumAt(StoreInst &store, const Loop &loop) {
+  Sum sum{nullptr, &store, {}};
+  auto *at = dyn_cast<Instruction>(store.getValueOperand());
+  if (!store.isSimple() || !store.getValueOperand()->getType()->isFloatingPointTy())
+    return std::nullopt;
+  while (at && isAddition(*at) && sum.operations.size() < kLongestSum) {
+    if (at->getParent() != store.getParent() || !isUsedOnceWithin(*at, loop, sum.operations.empty()))
+      return std::nullopt;
+    sum.operations.push_back(at);
+    for (Use &operand : at->operands()) {
+      auto *load = dyn_cast<LoadInst>(operand.get());
+      const bool fits = load && load->isSimple() && load->getPointerOperand() == store.getPointerOperand() &&
+                        load->getParent() == store.getParent() && isUsedOnceWithin(*load, loop, false);
+      if (fits && (operand.getOperandNo() == 0 || at->getOpcode() == Instruction::FAdd)) {
+        sum.load = load;
+        return sum;
+      }
+    }
+    at = dyn_cast<Instruction>(at->getOperand(0));
+  }
+  return std::nullopt;
+}
+
+class Gather {
+public:
+  Gather(EnzOpaqueHost &host, Function &function, Loop &loop)
+      : loop_(loop), evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
+        dominators_(host.functions->getResult<DominatorTreeAnalysis>(function)),
+        results_(host.functions->getResult<AAManager>(function)), layout_(function.getDataLayout()) {}
+
+  bool run() {
+    exit_ = loop_.getExitBlock();
+    exiting_ = loop_.getExitingBlock();
+    if (!loop_.getLoopPreheader() || !loop_.getLoopLatch() || !exit_ || !exiting_ || !exit_->getSinglePredecessor() ||
+        exit_->isEHPad() || !collect())
+      return false;
+    SmallVector<const Sum *, 4> found;
+    for (const Sum &sum : sums_)
+      if (canBeGathered(sum))
+        found.push_back(&sum);
+    for (const Sum *sum : found)
+      gather(*sum);
+    return !found.empty();
+  }
+
+private:
+  // All that touches memory; false if some of it is nothing that can be reasoned about.
+  bool collect() {
+    size_t count = 0;
+    for (BasicBlock *block : loop_.blocks()) {
+      count += block->sizeWithoutDebug();
+      if (count > kLargestLoop)
+        return false;
+      for (Instruction &inst : *block) {
+        if (inst.mayThrow() || !inst.willReturn() || inst.isAtomic() || inst.isVolatile())
+          return false;
+        if (!inst.mayReadOrWriteMemory())
+          continue;
+        accesses_.push_back(&inst);
+        if (auto *store = dyn_cast<StoreInst>(&inst))
+          if (std::optional<Sum> sum = sumAt(*store, loop_); sum && isUndisturbed(*sum))
+            sums_.push_back(*sum);
+      }
+    }
+    for (const Sum &sum : sums_) {
+      partOf_[sum.load] = &sum;
+      partOf_[sum.store] = &sum;
+    }
+    return !sums_.empty();
+  }
+
+  // Whether nothing is written between the load and the store.
+  static bool isUndisturbed(const Sum &sum) {
+    for (auto at = std::next(sum.load->getIterator()); at != sum.store->getIterator(); ++at)
+      if (at == sum.load->getParent()->end() || at->mayWriteToMemory())
+        return false;
+    return true;
+  }
+
+  bool runsInEachIteration(const BasicBlock *block) const {
+    return dominators_.dominates(block, exiting_) && dominators_.dominates(block, loop_.getLoopLatch());
+  }
+
+  bool isUsedAfter(const Sum &sum) const {
+    return any_of(sum.operations.front()->users(),
+                  [this](const User *user) { return !loop_.contains(cast<Instruction>(user)); });
+  }
+
+  // Two places of this kind are the same or have nothing in common.
+  bool isWhole(const Sum &sum) const {
+    const uint64_t size = layout_.getTypeStoreSize(sum.load->getType());
+    return sum.load->getAlign().value() >= size && sum.store->getAlign().value() >= size;
+  }
+
+  bool canBeGathered(const Sum &sum) {
+    if (!loop_.isLoopInvariant(sum.store->getPointerOperand()) || !runsInEachIteration(sum.store->getParent()))
+      return false;
+    const MemoryLocation where = MemoryLocation::get(sum.store);
+    const bool after = isUsedAfter(sum);
+    BatchAAResults aliases(results_);
+    for (Instruction *access : accesses_) {
+      auto other = partOf_.find(access);
+      if (other != partOf_.end() && other->second == &sum)
+        continue;
+      if (!isModOrRefSet(aliases.getModRefInfo(access, where)) || isApart(*access, sum))
+        continue;
+      if (other == partOf_.end())
+        return false;
+      const Sum &second = *other->second;
+      if (second.load->getType() != sum.load->getType() || !isWhole(second) || !isWhole(sum) || isUsedAfter(second))
+        return false;
+      // What is used after the loop is what memory holds then: the last one in each iteration.
+      if (after && (second.store->getParent() != sum.store->getParent() || !second.store->comesBefore(sum.store)))
+        return false;
+    }
+    return true;
+  }
+
+  // Whether `access` is elsewhere in each iteration.
+  bool isApart(Instruction &access, const Sum &sum) {
+    Value *address = getLoadStorePointerOperand(&access);
+    if (!address || !evolution_.isSCEVable(address->getType()))
+      return false;
+    const SCEV *distance = evolution_.getMinusSCEV(evolution_.getSCEV(address),
+                                                   evolution_.getSCEV(sum.store->getPointerOperand()));
+    if (isa<SCEVCouldNotCompute>(distance))
+      return false;
+    const int64_t above = static_cast<int64_t>(layout_.getTypeStoreSize(sum.load->getType()));
+    const TypeSize width = layout_.getTypeStoreSize(getLoadStoreType(&access));
+    if (width.isScalable())
+      return false;
+    const int64_t below = -static_cast<int64_t>(width.getFixedValue());
+    auto isAbove = [&](const SCEV *at) {
+      return evolution_.isKnownPredicate(ICmpInst::ICMP_SGE, at, evolution_.getConstant(at->getType(), above, true));
+    };
+    auto isBelow = [&](const SCEV *at) {
+      return evolution_.isKnownPredicate(ICmpInst::ICMP_SLE, at, evolution_.getConstant(at->getType(), below, true));
+    };
+    if (evolution_.isLoopInvariant(distance, &loop_))
+      return isAbove(distance) || isBelow(distance);
+    // Each iteration touches the place of its own, so that the way from the first to the last does not wrap around.
+    const auto *moving = dyn_cast<SCEVAddRecExpr>(distance);
+    if (!moving || moving->getLoop() != &loop_ || !moving->isAffine() || !runsInEachIteration(access.getParent()))
+      return false;
+    const SCEV *step = moving->getStepRecurrence(evolution_), *count = evolution_.getBackedgeTakenCount(&loop_);
+    const SCEV *first = moving->getStart();
+    if (evolution_.isKnownPositive(step) && isAbove(first))
+      return true;
+    if (evolution_.isKnownNegative(step) && isBelow(first))
+      return true;
+    if (isa<SCEVCouldNotCompute>(count) ||
+        evolution_.getTypeSizeInBits(count->getType()) > evolution_.getTypeSizeInBits(distance->getType()))
+      return false;
+    const SCEV *last = moving->evaluateAtIteration(evolution_.getNoopOrZeroExtend(count, distance->getType()), evolution_);
+    return (evolution_.isKnownNegative(step) && isAbove(last)) || (evolution_.isKnownPositive(step) && isBelow(last));
+  }
+
+  void gather(const Sum &sum) {
+    Instruction *last = sum.operations.front();
+    auto *phi = PHINode::Create(last->getType(), 2, "", loop_.getHeader()->begin());
+    phi->addIncoming(ConstantFP::getNegativeZero(last->getType()), loop_.getLoopPreheader());
+    phi->addIncoming(last, loop_.getLoopLatch());
+    IRBuilder<> build(&*exit_->getFirstInsertionPt());
+    auto *before = cast<LoadInst>(build.Insert(sum.load->clone()));
+    auto *total = cast<Instruction>(build.CreateFAdd(before, last));
+    total->copyFastMathFlags(last);
+    auto *store = cast<StoreInst>(build.Insert(sum.store->clone()));
+    store->setOperand(0, total);
+    SmallVector<PHINode *, 2> copies;
+    last->replaceUsesWithIf(total, [&](Use &use) {
+      auto *user = cast<Instruction>(use.getUser());
+      if (user == total || loop_.contains(user))
+        return false;
+      if (auto *copy = dyn_cast<PHINode>(user); copy && copy->getParent() == exit_) {
+        copies.push_back(copy);
+        return false;
+      }
+      return true;
+    });
+    for (PHINode *copy : copies) {
+      copy->replaceAllUsesWith(total);
+      copy->eraseFromParent();
+    }
+    sum.load->replaceAllUsesWith(phi);
+    sum.load->eraseFromParent();
+    sum.store->eraseFromParent();
+    evolution_.forgetLoop(&loop_);
+  }
+
+  Loop &loop_;
+  ScalarEvolution &evolution_;
+  DominatorTree &dominators_;
+  AAResults &results_;
+  const DataLayout &layout_;
+  BasicBlock *exit_ = nullptr, *exiting_ = nullptr;
+  SmallVector<Instruction *, 32> accesses_;
+  SmallVector<Sum, 8> sums_;
+  DenseMap<Instruction *, const Sum *> partOf_;
+};
+
+} // namespace
+
+bool enz::gatherSums(EnzOpaqueHost &host, Function &function) {
+  auto &loops = host.functions->getResult<LoopAnalysis>(function);
+  bool changed = false;
+  const SmallVector<Loop *, 4> outerFirst = loops.getLoopsInPreorder();
+  for (Loop *loop : reverse(outerFirst))
+    changed |= Gather(host, function, *loop).run();
+  return changed;
+}
