@@ -18,7 +18,11 @@ pub const MARKERS: &[(&str, Mode)] = &[
     ("__enzyme_fwddiff", Mode::Forward),
     ("__enzyme_augmentfwd", Mode::Augmented),
     ("__enzyme_reverse", Mode::Gradient),
+    (ERROR_ESTIMATE, Mode::Forward),
 ];
+
+/// Part of the names of marker functions that ask for bounds of rounding errors in the place of tangents.
+pub const ERROR_ESTIMATE: &str = "__enzyme_error_estimate";
 
 /// Part of the names of marker functions that ask for the number of bytes which [`TAPE_BYTES`] is.
 pub const AUGMENT_SIZE: &str = "__enzyme_augmentsize";
@@ -33,7 +37,6 @@ pub const OTHER_MARKERS: &[&str] = &[
     AUGMENT_SIZE,
     "__enzyme_virtualreverse",
     crate::batch::BATCH,
-    "__enzyme_error_estimate",
     crate::truncate::TRUNCATE,
     "__enzyme_truncate_",
     "__enzyme_expand_",
@@ -139,6 +142,8 @@ pub struct Settings {
     pub primal: bool,
     /// The primal result is constant.
     pub constant_result: bool,
+    /// Bounds of rounding errors stand in the place of tangents.
+    pub error_bounds: bool,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
     /// Argument that points to memory for the record of a split derivative.
@@ -293,7 +298,8 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     // All primal arguments, the annotation, all shadows in the same order.
     let between = (0..call.args.len()).find(|at| annotation_at(call, *at) == Some(INTERLEAVE));
     let mut shadow_at = between.map(|n| n + 1);
-    let mut settings = Settings { width, primal: mode == Mode::Augmented, ..Settings::default() };
+    let error_bounds = call.callee.contains(ERROR_ESTIMATE);
+    let mut settings = Settings { width, primal: mode == Mode::Augmented, error_bounds, ..Settings::default() };
     while params.len() < param_types.len() {
         let n = params.len();
         let ty = param_types[n];

@@ -425,9 +425,10 @@ fn differentiate(
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
     let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
     let strong_zero = options.strong_zero || marker.settings.strong_zero;
-    let synthesis = enzyme_diff::Options { fast, strong_zero, cache_price };
-    // What was made without the stronger zero is not taken for a call that wants it, nor the other way round.
-    let alone = strong_zero != options.strong_zero;
+    let error_bounds = marker.settings.error_bounds;
+    let synthesis = enzyme_diff::Options { fast, strong_zero, error_bounds, cache_price };
+    // What was made without the stronger zero is not taken for a call that wants it, nor the other way round; a bound is no tangent.
+    let alone = strong_zero != options.strong_zero || error_bounds;
     if alone {
         engine.forget();
     }

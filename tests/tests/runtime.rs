@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 
 fn trials() -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
-    for path in corpus::files(&toolchain::root().join("tests/runtime"), &["c"])? {
+    for path in corpus::files(&toolchain::root().join("tests/runtime"), &["c", "cpp"])? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for level in [Level::O0, Level::O1, Level::O2, Level::O3] {
             let path = path.clone();

@@ -155,8 +155,9 @@ pub struct Activities {
 }
 
 impl Activities {
-    /// Solves for `f` in `ctx` and everything it calls. States only rise from one look at a function to the next, so
-    /// this ends: a class that was pinned and is found to be mixed never becomes pinned again.
+    /// Solves for `f` in `ctx` and everything it calls. What callers are told only rises from one look at a function to
+    /// the next, so this ends: a class that was pinned and is found to be mixed never becomes pinned again, nor a result
+    /// constant because a call was asked of in another context meanwhile.
     pub fn solve(&mut self, program: &Program<'_>, f: FuncId, ctx: Context) {
         let mut waiting = Waiting::default();
         waiting.first((f, ctx));
@@ -234,6 +235,8 @@ struct Pass<'a> {
     reasons: BTreeMap<ClassId, Reason>,
     /// First varied store into each pinned class.
     dropped: BTreeMap<ClassId, InstId>,
+    /// What an earlier look at the function found to be dropped.
+    dropped_before: BTreeSet<ClassId>,
     ret: bool,
     asked: BTreeSet<(FuncId, Context)>,
     aborts: BTreeSet<InstId>,
@@ -252,6 +255,7 @@ impl<'a> Pass<'a> {
             states: BTreeMap::new(),
             reasons: BTreeMap::new(),
             dropped: BTreeMap::new(),
+            dropped_before: BTreeSet::new(),
             ret: false,
             asked: BTreeSet::new(),
             aborts: BTreeSet::new(),
@@ -259,7 +263,10 @@ impl<'a> Pass<'a> {
             changed: true,
         };
         match done.table.get(&(f, ctx.clone())).filter(|last| !last.states.is_empty()) {
-            Some(last) => (pass.states, pass.reasons) = (last.states.clone(), last.reasons.clone()),
+            Some(last) => {
+                (pass.states, pass.reasons) = (last.states.clone(), last.reasons.clone());
+                (pass.ret, pass.dropped_before) = (last.ret, last.dropped.clone());
+            }
             None => pass.begin(),
         }
         pass
@@ -656,7 +663,8 @@ impl<'a> Pass<'a> {
             matches!(resolve(self.program.module, func, i), Callee::Defined(_))
                 && func.call_args(i).iter().any(|a| self.brings(*a))
         });
-        let dropped = self.dropped.keys().copied().filter(|c| self.state(*c) == State::Pinned).collect();
+        let dropped = self.dropped.keys().chain(&self.dropped_before);
+        let dropped = dropped.copied().filter(|c| self.state(*c) == State::Pinned).collect();
         let (states, reasons) = (self.states.clone(), self.reasons.clone());
         let mut out = Activity { states, reasons, ret: self.ret, dropped, ..Activity::default() };
         for (class, state) in &self.states {

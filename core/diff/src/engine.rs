@@ -313,6 +313,13 @@ impl Engine {
         };
         let s = Subject { func: &func, unit, activity, shape: &shape, key };
         if let Some(rule) = module.stated.rules.get(&key.func).cloned() {
+            if options.error_bounds {
+                let name = &func.name;
+                let what = format!(
+                    "the rounding error of '{name}' can't be bounded by the derivative that the program gives for it"
+                );
+                return Err(Refusal::new(RefusalKind::Rule(what)));
+            }
             let is_mixed = |c: &Option<enzyme_analysis::ClassId>| c.is_some_and(|c| activity.mixed.contains(&c));
             let mixed: Vec<bool> = unit.memory.params.iter().map(is_mixed).collect();
             let written = crate::custom::synthesise(module, id, &func, key, &sig, &rule, &mixed)?;

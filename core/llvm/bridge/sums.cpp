@@ -37,8 +37,8 @@ struct Sum {
 };
 
 bool isAddition(const Instruction &inst) {
-  return (inst.getOpcode() == Instruction::FAdd || inst.getOpcode() == Instruction::FSub) &&
-         inst.hasAllowReassoc() && inst.hasNoSignedZeros();
+  return (inst.getOpcode() == Instruction::FAdd || inst.getOpcode() == Instruction::FSub) && inst.hasAllowReassoc() &&
+         inst.hasNoSignedZeros();
 }
 
 bool isUsedOnceWithin(const Instruction &inst, const Loop &loop, bool alsoAfter) {
@@ -174,8 +174,8 @@ private:
     Value *address = getLoadStorePointerOperand(&access);
     if (!address || !evolution_.isSCEVable(address->getType()))
       return false;
-    const SCEV *distance = evolution_.getMinusSCEV(evolution_.getSCEV(address),
-                                                   evolution_.getSCEV(sum.store->getPointerOperand()));
+    const SCEV *distance =
+        evolution_.getMinusSCEV(evolution_.getSCEV(address), evolution_.getSCEV(sum.store->getPointerOperand()));
     if (isa<SCEVCouldNotCompute>(distance))
       return false;
     const int64_t above = static_cast<int64_t>(layout_.getTypeStoreSize(sum.load->getType()));
@@ -204,7 +204,8 @@ private:
     if (isa<SCEVCouldNotCompute>(count) ||
         evolution_.getTypeSizeInBits(count->getType()) > evolution_.getTypeSizeInBits(distance->getType()))
       return false;
-    const SCEV *last = moving->evaluateAtIteration(evolution_.getNoopOrZeroExtend(count, distance->getType()), evolution_);
+    const SCEV *last =
+        moving->evaluateAtIteration(evolution_.getNoopOrZeroExtend(count, distance->getType()), evolution_);
     return (evolution_.isKnownNegative(step) && isAbove(last)) || (evolution_.isKnownPositive(step) && isBelow(last));
   }
 

@@ -50,6 +50,8 @@ pub struct Options {
     pub fast: FastMath,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
+    /// Forward derivatives carry bounds of rounding errors instead of tangents.
+    pub error_bounds: bool,
     /// What the plan takes caching to cost.
     pub cache_price: CachePrice,
 }

@@ -4,6 +4,7 @@
 //! Control flow is that of the primal. Tangents of values that are not active are zero.
 
 mod calls;
+mod error;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use enzyme_ir::{
     Access, BinOp, BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, RmwOp, TailKind,
     TypeId, ValueDef, ValueId,
 };
-use enzyme_rules::{Operand, Place, Rule};
+use enzyme_rules::{Place, Rule};
 
 use crate::copies::replaced;
 use crate::emit::Emit;
@@ -304,7 +305,11 @@ impl Tangent<'_, '_> {
                 let address = inst.result.filter(|r| self.s.has_shadow(*r) && !self.s.is_active(*r));
                 let Some(r) = address.or(active.filter(|r| self.s.is_active(*r))) else { return Ok(()) };
                 if address.is_some() || matches!(inst.op, Op::Cast(_)) {
-                    if let Some(v) = self.mirror(inst)? {
+                    if let Some(mut v) = self.mirror(inst)? {
+                        if self.options.error_bounds && matches!(inst.op, Op::Cast(CastOp::FPTrunc)) {
+                            let result = self.value(r);
+                            v = self.with_rounding(v, result, 1.0);
+                        }
                         self.shadows[self.lane].insert(r, v);
                     }
                     return Ok(());
@@ -467,11 +472,7 @@ impl Tangent<'_, '_> {
             Place::Pointee(n) => args.get(n as usize).is_some_and(|p| s.has_shadow(*p)),
         };
         let needs = rule_needs(rule, &active, &|p| live(&self.s, p));
-        let floats = rule.operands.iter().zip(args).find(|(o, _)| **o == Operand::Float);
-        let ty = match floats {
-            Some((_, v)) => self.s.func.ty(*v),
-            None => self.e.module.ctx.types.double(),
-        };
+        let ty = self.float_type(rule, args);
         let operands: Vec<ValueId> = args.iter().map(|a| self.value(*a)).collect();
         let whole = result.map(|r| self.value(r));
         let mut results = Vec::new();
@@ -499,16 +500,22 @@ impl Tangent<'_, '_> {
                     true => strong_product(&mut self.e, x, expr, &over),
                     false => product(&mut self.e, x, expr, &over),
                 };
+                let term = if self.options.error_bounds { self.magnitude(term) } else { term };
                 tangent = Some(match tangent {
                     Some(t) => self.e.sum(t, term),
                     None => term,
                 });
             }
             // Conversions have another format there.
-            let tangent = match o.place {
+            let mut tangent = match o.place {
                 Place::Return => tangent.map(|t| self.e.to_float(t, result_ty)),
                 Place::ReturnField(_) | Place::Pointee(_) => tangent,
             };
+            if let (true, Some(t)) = (self.options.error_bounds, tangent)
+                && let Some(value) = self.output(o.place, args, ty, whole)
+            {
+                tangent = Some(self.with_rounding(t, value, error::roundings(rule)));
+            }
             match o.place {
                 Place::Return => out = tangent.unwrap_or(out),
                 Place::ReturnField(n) => {
@@ -537,6 +544,9 @@ impl Tangent<'_, '_> {
         let carries = |x: ValueId| self.s.unit.carry[x].may();
         if !self.s.has_shadow(p) || !(carries(v) || inst.result.is_some_and(carries)) {
             return Ok(());
+        }
+        if self.options.error_bounds {
+            return self.refuse(i, "the rounding error of an atomic update");
         }
         if self.s.is_mixed(p) && self.s.is_active(v) {
             let (shadow, primal) = (self.shadow(p)?, self.value(p));
