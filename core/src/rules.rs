@@ -1,7 +1,7 @@
 //! Derivatives that the program gives of its own functions: read from registration globals into the module's statements.
 //!
 //! A function with a rule is opaque: the analyses see a model of it that does nothing with what it is given, and the engine calls
-//! the rule instead of making a derivative. Not handled: rules that split forward mode, and allocators.
+//! the rule instead of making a derivative. Not handled: rules that split forward mode.
 
 use enzyme_diff::{Engine, Mode};
 use enzyme_ir::{Builder, FuncId, Module, Type, ValueId};
@@ -31,7 +31,7 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
         RegistrationKind::Derivative => 2,
         RegistrationKind::Like => 1,
         RegistrationKind::InactiveFunction | RegistrationKind::InactiveGlobal => return Ok(None),
-        RegistrationKind::Allocation => return wrong("states an allocator, which is not supported"),
+        RegistrationKind::Allocation => return allocator(module, r),
     };
     let wanted = match needed {
         1 => "a function and the name of a library function",
@@ -62,6 +62,25 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
         _ => return wrong("states a rule for split forward mode, which is not supported"),
     }
     Ok(Some(name))
+}
+
+/// Checks that the functions that a program takes for an allocator and its release look like them.
+fn allocator(module: &Module, r: &Registration) -> Result<Option<String>, Report> {
+    let fits = |f: FuncId| {
+        let (ret, params, _) = module.signature(f);
+        let like = module.stated.like.get(&f)?;
+        enzyme_rules::known(like)?.fits(&module.ctx.types, ret, &params).then_some(())
+    };
+    match r.functions {
+        [Some(allocator), .., Some(release)] if r.entries == 4 && fits(allocator).and(fits(release)).is_some() => {
+            Ok(Some(module.funcs[allocator].name.clone()))
+        }
+        _ => {
+            let what = "must hold an allocator, the number of its argument with the size (0 to 3), the arguments of its release as text, where \
+                        -1 is what was allocated, and the release; both of types that fit, known when the program is compiled";
+            Err(Report::new(codes::E0111, format!("'{}' {what}", r.name)))
+        }
+    }
 }
 
 /// Which rules were used, and where, one to a line.

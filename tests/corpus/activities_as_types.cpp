@@ -100,6 +100,39 @@ static int structures()
     return failed + check("reference and pointer", double(dx) + double(dy), 40.0);
 }
 
+static Vector powers(const Vector &x, double exponent)
+{
+    Vector y;
+    for (double value : x)
+        y.push_back(std::pow(value, exponent));
+    y.push_back(y[0] * y[1]);
+    return y;
+}
+
+static int class_results()
+{
+    using enzyme::get;
+    Vector x{1.5, 2.0, 0.5}, v{1.0, -1.0, 2.0};
+    enzyme::Duplicated<const Vector &> along(x, v);
+    enzyme::tuple<Vector> tangent = enzyme::autodiff<enzyme::Forward>(powers, along, enzyme::Const{3.0});
+    double factor = 2.0;
+    auto scaled = [factor](const Vector &at) {
+        Vector y = powers(at, 3.0);
+        for (double &value : y)
+            value *= factor;
+        return y;
+    };
+    enzyme::tuple<Vector, Vector> both = enzyme::autodiff<enzyme::Forward, enzyme::Duplicated<Vector>>(scaled, along);
+    int failed = check("tangents of a vector", get<0>(tangent).size() + get<1>(both).size() + get<0>(both).size(), 12.0);
+    for (std::size_t i = 0; i < x.size(); i++) {
+        double wanted = 3.0 * x[i] * x[i] * v[i];
+        failed += check("vector", get<0>(tangent)[i], wanted);
+        failed += check("vector of a lambda", get<1>(both)[i], 2.0 * wanted);
+        failed += check("value", get<0>(both)[i], 2.0 * x[i] * x[i] * x[i]);
+    }
+    return failed + check("last", get<0>(tangent)[3], 3.0 * 9.0 * (2.0 * v[0] + 1.5 * v[1]));
+}
+
 static int callables()
 {
     using enzyme::get;
@@ -159,7 +192,7 @@ static void gradient(const double *x, double *g)
 
 static int extra(void)
 {
-    return values() + structures() + callables() + higher();
+    return values() + structures() + callables() + class_results() + higher();
 }
 
 static const struct corpus_problem problem = {

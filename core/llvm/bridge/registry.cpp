@@ -83,6 +83,39 @@ void markAnnotated(Module &module) {
   }
 }
 
+// The position of the allocation among the arguments of what releases it: that of "-1" in a list such as "0,-1".
+std::optional<unsigned> placeOfAllocation(StringRef list) {
+  SmallVector<StringRef, 4> words;
+  list.split(words, ',');
+  for (unsigned n = 0; n < words.size(); ++n)
+    if (words[n].trim() == "-1")
+      return n;
+  return std::nullopt;
+}
+
+// An allocator, the number of its argument with the size, what its release takes, its release.
+void markAllocator(ArrayRef<Constant *> parts) {
+  auto *allocator = parts.size() == 4 ? dyn_cast<Function>(enz::resolve(parts[0])) : nullptr;
+  auto *release = parts.size() == 4 ? dyn_cast<Function>(enz::resolve(parts[3])) : nullptr;
+  if (!allocator || !release)
+    return;
+  keepCall(*allocator);
+  keepCall(*release);
+  Constant *number = parts[1];
+  if (auto *cast = dyn_cast<ConstantExpr>(number); cast && cast->getOpcode() == Instruction::IntToPtr)
+    number = cast->getOperand(0);
+  std::optional<uint64_t> size;
+  if (number->isNullValue())
+    size = 0;
+  else if (auto *value = dyn_cast<ConstantInt>(number); value && value->getValue().getActiveBits() < 8)
+    size = value->getZExtValue();
+  const std::optional<unsigned> place = placeOfAllocation(textOf(parts[2]));
+  if (!size || !place)
+    return;
+  allocator->addFnAttr("enzyme_math", ("enzyme.alloc." + Twine(*size)).str());
+  release->addFnAttr("enzyme_math", ("enzyme.free." + Twine(*place)).str());
+}
+
 } // namespace
 
 void enz_registry_mark(EnzHost host) {
@@ -113,10 +146,12 @@ void enz_registry_mark(EnzHost host) {
           keepCall(*function);
         }
       break;
+    case ENZ_REG_ALLOCATION:
+      markAllocator(parts);
+      break;
     case ENZ_REG_GRADIENT:
     case ENZ_REG_DERIVATIVE:
     case ENZ_REG_SPLIT:
-    case ENZ_REG_ALLOCATION:
       if (!parts.empty())
         if (auto *function = dyn_cast<Function>(enz::resolve(parts[0])))
           keepCall(*function);

@@ -95,6 +95,10 @@ impl Reverse<'_, '_> {
         if let Some(plain) = release_of(&name) {
             return Some(self.e.module.declare(plain, void, &[ptr]));
         }
+        let stated = self.e.module.direct_callee(self.s.func, i);
+        if let Some(f) = stated.filter(|f| self.e.module.stated.like.contains_key(f) && args.len() == 1) {
+            return Some(f);
+        }
         let (symbol, position) = release_of_aligned(&name)?;
         let align = args.get(position).and_then(|a| self.s.func.as_const(*a))?;
         let align = self.e.module.ctx.consts.as_u64(align)?;

@@ -49,7 +49,23 @@ const COPY: Known = Known::MemCopy { dst: 0, src: 1, len: 2 };
 const MOVE: Known = Known::MemMove { dst: 0, src: 1, len: 2 };
 const SET: Known = Known::MemSet { dst: 0, value: Some(1), len: 2 };
 
+const STATED: Release = Release { symbol: "enzyme.free.0", args: &[ReleaseArg::Ptr] };
+
+const fn stated_free(title: &'static str, names: &'static [Name], ptr: u8, written: &'static [u8]) -> KnownFn {
+    let effects = Effects { writes: Reach::Args(written), ..HIDDEN };
+    KnownFn { title, names, what: Known::Free { ptr }, effects, returns: None, floats: false }
+}
+
 pub(super) static ROWS: &[KnownFn] = &[
+    // What the program takes for an allocator: the number is that of the argument with the size, or with the pointer.
+    alloc("stated allocation, first argument", names!["enzyme.alloc.0"], AllocSize::Arg(0), STATED),
+    alloc("stated allocation, second argument", names!["enzyme.alloc.1"], AllocSize::Arg(1), STATED),
+    alloc("stated allocation, third argument", names!["enzyme.alloc.2"], AllocSize::Arg(2), STATED),
+    alloc("stated allocation, fourth argument", names!["enzyme.alloc.3"], AllocSize::Arg(3), STATED),
+    stated_free("stated release, first argument", names!["enzyme.free.0"], 0, &[0]),
+    stated_free("stated release, second argument", names!["enzyme.free.1"], 1, &[1]),
+    stated_free("stated release, third argument", names!["enzyme.free.2"], 2, &[2]),
+    stated_free("stated release, fourth argument", names!["enzyme.free.3"], 3, &[3]),
     alloc("C allocation", names!["malloc" "valloc" "pvalloc"], AllocSize::Arg(0), FREE),
     KnownFn {
         title: "C allocation of zeroed memory",
