@@ -38,6 +38,7 @@ pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_virtualreverse",
     crate::batch::BATCH,
     crate::truncate::TRUNCATE,
+    crate::truncate::TRUNCATE_MEMORY,
     "__enzyme_truncate_",
     "__enzyme_expand_",
     "__enzyme_likelihood",

@@ -20,7 +20,7 @@ use crate::codes;
 use crate::marker::{self, AUGMENT_SIZE, MARKERS, Marker, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
 use crate::rules;
-use crate::truncate::{self, TRUNCATE};
+use crate::truncate::{self, TRUNCATE, TRUNCATE_MEMORY};
 use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
@@ -39,6 +39,10 @@ enum Outcome {
 /// Differentiates everything that is asked for in the module of `session`. Whether the module was changed.
 pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {
     session.mark_statements();
+    if let Err(report) = truncate::all(session, &options.truncate_all) {
+        report.show(session);
+        return false;
+    }
     let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
     let calls = session.find_marker_calls(&parts);
     if calls.is_empty() {
@@ -375,7 +379,10 @@ fn differentiate(
         let wrapper = wrapper::size(&mut session.ir, call, number);
         return replace(session, engine, call, Vec::new(), wrapper);
     }
-    if call.callee.contains(TRUNCATE) {
+    if truncate::VALUES.iter().any(|part| call.callee.contains(part)) {
+        return Err(truncate::no_value(call).into());
+    }
+    if call.callee.contains(TRUNCATE) || call.callee.contains(TRUNCATE_MEMORY) {
         truncate::replace(session, call)?;
         return Ok((Outcome::Replaced, Vec::new()));
     }

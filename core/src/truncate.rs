@@ -1,7 +1,9 @@
-//! `__enzyme_truncate_op_func`: a function whose operations are done in a narrower format. Nothing is differentiated.
+//! Narrower formats: functions whose operations are done in one (`__enzyme_truncate_op_func`), whose memory holds values of one
+//! (`__enzyme_truncate_mem_func`), whole modules (`-enzyme-truncate-all`). Nothing is differentiated.
 //!
-//! The function is followed by the number of bits of the format that is replaced, and by that of the other one, or by how many bits
-//! of exponent and of digits that has. Only formats that a type of LLVM has: 64, 32 and 16 bits, (8, 7) for bfloat.
+//! A function is followed by the number of bits of the format that is replaced, 64, 32 or 16, and by that of the other one, or by
+//! how many bits of exponent and of digits that has. What memory holds are values of the wider type that the narrower one
+//! has, so both kinds of functions are the same.
 
 use enzyme_llvm::{MarkerCall, MarkerValue, Session};
 
@@ -9,8 +11,47 @@ use crate::codes;
 use crate::marker;
 use crate::report::Report;
 
-/// Part of the names of the marker.
+/// Part of the names of markers for functions.
 pub const TRUNCATE: &str = "__enzyme_truncate_op_func";
+/// The same, for functions whose memory holds narrower values.
+pub const TRUNCATE_MEMORY: &str = "__enzyme_truncate_mem_func";
+/// Parts of the names of markers for values, of which only those are left that say no format.
+pub const VALUES: [&str; 2] = ["__enzyme_truncate_mem_value", "__enzyme_expand_mem_value"];
+
+const FORMATS: &str = "the first has 64, 32 or 16 bits; the second as well, or as many bits of exponent (2 or more) and of digits as say so";
+
+/// What is said of a marker for a value that was not understood.
+pub fn no_value(call: &MarkerCall) -> Report {
+    let why = format!("'{}' takes a value and the constant widths of two formats, the second narrower", call.callee);
+    Report::new(codes::E0105, why).note(FORMATS)
+}
+
+/// Rounds all operations of the module, as the option says: `64to32`, `11-52to8-7`, several with semicolons.
+pub fn all(session: &mut Session, option: &str) -> Result<(), Report> {
+    for part in option.split(';').filter(|p| !p.trim().is_empty()) {
+        let done = formats(part).is_some_and(|(from, to)| session.truncate_all(from, to));
+        if !done {
+            let why = format!("'-enzyme-truncate-all={part}' names no two formats, the second narrower");
+            return Err(
+                Report::new(codes::E0105, why).note("as in 64to32, or 11-52to8-7: bits of exponent and of digits")
+            );
+        }
+    }
+    Ok(())
+}
+
+fn formats(part: &str) -> Option<(u32, (u32, u32, u32))> {
+    let (from, to) = part.trim().split_once("to")?;
+    let pair = |s: &str| s.split_once('-').and_then(|(e, d)| Some((e.parse().ok()?, d.parse().ok()?)));
+    let from = match pair(from) {
+        Some((11, 52)) => 64,
+        Some((8, 23)) => 32,
+        Some((5, 10)) => 16,
+        Some(_) => return None,
+        None => from.parse().ok()?,
+    };
+    Some((from, pair(to).map_or_else(|| to.parse().ok().map(|bits| (bits, 0, 0)), |(e, d)| Some((0, e, d)))?))
+}
 
 /// Replaces the call.
 pub fn replace(session: &mut Session, call: &MarkerCall) -> Result<(), Report> {
@@ -36,5 +77,5 @@ pub fn replace(session: &mut Session, call: &MarkerCall) -> Result<(), Report> {
         return Ok(());
     }
     let why = format!("'{}' knows no such formats, or the second is not narrower", call.callee);
-    Err(Report::new(codes::E0105, why).note("formats of 64, 32 and 16 bits, (8, 7) for bfloat"))
+    Err(Report::new(codes::E0105, why).note(FORMATS))
 }

@@ -138,6 +138,33 @@ fn flags_of_the_reference_are_accepted_with_one_note() {
 }
 
 #[test]
+fn all_operations_of_a_file_are_rounded() {
+    let load = format!("-fplugin={}", plugin().replace("LLVMEnzyme-22", "ClangEnzyme-22"));
+    let source = "#include <stdio.h>
+static volatile double one = 1.0, three = 3.0;
+static volatile float thirds = 3.0f;
+int main(void) { printf(\"%a %a\\n\", one / three, (double)(1.0f / thirds)); return 0; }
+";
+    let folder = Folder::new("truncate-all", &[("a.c", source)]);
+    let as_given = [
+        ("64to32", "0x1.555556p-2 0x1.555556p-2\n"),
+        ("11-52to8-4", "0x1.5p-2 0x1.555556p-2\n"),
+        ("64to32;32to5-3", "0x1.555556p-2 0x1.6p-2\n"),
+    ];
+    for (formats, wanted) in as_given {
+        for level in ["-O0", "-O2", "-flto"] {
+            let option = format!("-enzyme-truncate-all={formats}");
+            let link = if level == "-flto" { "-fuse-ld=lld" } else { "-fuse-ld=bfd" };
+            folder.run("clang-22", &[level, link, &load, "-mllvm", &option, "a.c", "-o", "program"]);
+            assert_eq!(folder.result(), wanted, "{formats} {level}");
+        }
+    }
+    let wrong = folder.try_run("clang-22", &[&load, "-mllvm", "-enzyme-truncate-all=32to64", "-c", "a.c"]);
+    assert!(!wrong.status.success());
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("[E0105]"));
+}
+
+#[test]
 fn clang_at_every_level() {
     let pass = format!("-fpass-plugin={}", plugin());
     for level in ["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz"] {

@@ -1,4 +1,4 @@
-// error[E0105]: no type has three bits of exponent and seven digits
+// error[E0105]: twelve bits of exponent are more than a double has
 typedef double (*function)(double);
 extern function __enzyme_truncate_op_func(void *, ...);
 
@@ -9,5 +9,5 @@ static double square(double x)
 
 double narrow(double x)
 {
-    return __enzyme_truncate_op_func((void *)square, 64, 3, 7)(x); // refused here
+    return __enzyme_truncate_op_func((void *)square, 64, 12, 7)(x); // refused here
 }

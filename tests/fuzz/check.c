@@ -360,7 +360,8 @@ static int check_point(const struct fuzz_case *tested, int point, const double *
             return 1;
         }
         for (int i = 0; i < FUZZ_MEMORY; i++)
-            if (!(fabs(copy[i] - final[i]) <= 1e-12 * (1.0 + fabs(final[i])))) {
+            // A compiler may fold a function of single precision to its neighbour.
+            if (!(fabs(copy[i] - final[i]) <= (tested->floats ? 1e-6 : 1e-12) * (1.0 + fabs(final[i])))) {
                 printf("WRONG %d primal after reverse: x[%d] = %.17g, expected %.17g\n", id, i, copy[i], final[i]);
                 return 1;
             }

@@ -506,6 +506,9 @@ void enz_statements_lower(EnzHost host, uint8_t before_link);
 uint8_t enz_truncate(EnzHost host, EnzValue call, EnzValue function, uint32_t from, uint32_t to, uint32_t exponent,
                      uint32_t digits);
 
+// Rounds the operations of all functions of the module; false if a format is unknown or not narrower.
+uint8_t enz_truncate_all(EnzHost host, uint32_t from, uint32_t to, uint32_t exponent, uint32_t digits);
+
 // ---- optimise.cpp ---------------------------------------------------------------------------------------------
 
 void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_t level, uint32_t size_level);

@@ -267,7 +267,14 @@ private:
         return load_.getParent() == store_.getParent() && load_.comesBefore(&store_);
       headers.insert(loop->getHeader());
     }
-    return isPotentiallyReachable(&load_, &store_, headers.empty() ? nullptr : &headers, nullptr, nullptr);
+    BasicBlock *from = load_.getParent(), *to = store_.getParent();
+    if (from == to && load_.comesBefore(&store_))
+      return true;
+    // From behind the load's own block, which may be the header, where the next iteration begins.
+    return any_of(successors(from), [&](BasicBlock *next) {
+      return !headers.contains(next) &&
+             isPotentiallyReachable(next, to, headers.empty() ? nullptr : &headers, nullptr, nullptr);
+    });
   }
 
   ScalarEvolution &se_;

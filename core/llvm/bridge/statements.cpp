@@ -126,6 +126,7 @@ void callInactively(CallBase &call) {
 } // namespace
 
 void enz_statements_mark(EnzHost host) {
+  enz::roundValues(*host->module);
   for (Function &function : *host->module) {
     const StringRef name = function.getName();
     if (name.contains(kIgnore) && isIdentity(function)) {

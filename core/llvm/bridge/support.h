@@ -173,6 +173,9 @@ void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const l
 // Makes calls of functions with variable arguments calls of copies without; returns whether there were any.
 bool fixVariadicCalls(llvm::Function &function);
 
+// Rounds the values that the markers for values kept in a narrower format are given.
+void roundValues(llvm::Module &module);
+
 // Makes atomic additions of loops of compare-and-exchange; returns whether there were any.
 bool raiseAtomicAdditions(llvm::Function &function);
 

@@ -1,14 +1,22 @@
-// `__enzyme_truncate_op_func`: a clone of a function whose floating-point operations are rounded to a narrower format.
+// `__enzyme_truncate_op_func`: a clone of a function whose floating-point operations are rounded to a narrower format;
+// `__enzyme_truncate_mem_value`: a value rounded to it; `-enzyme-truncate-all`: all functions of a module.
 //
 // Operands are rounded, the operation is done in its own format, and its result is rounded. For + - * / and square
 // roots that is the operation of the narrower format, since the wider one has at least twice as many digits and two
 // more (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 1995); functions of the mathematical library
 // are rounded results. Functions with a body that the function calls are cloned with it. Loads, stores, arguments and
-// results stay as they are, and so do functions called through pointers or without a body. Not handled: atomic
-// additions; formats that no type of LLVM has.
+// results stay as they are, and so do functions called through pointers or without a body. A format that no type of
+// LLVM has, of so many bits of exponent and of digits, is a correction: `x + (rounded(x) - x)`, where the difference is
+// exact, is worked out on the bits, and has no derivative. With over half the digits of the wider format a result may
+// have been rounded twice.
+//
+// Values that are kept in a narrower format are values of the wider type here that the narrower one has: so programs
+// that pass what they keep through the markers for values compute the same. Not handled: atomic additions; vectors of
+// unknown length in a format that no type has.
 
 #include "support.h"
 
+#include "llvm/ADT/APFloat.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -18,9 +26,102 @@ using namespace llvm;
 
 namespace {
 
+// A narrower format: a type, or so many bits of exponent and of digits.
+struct Format {
+  Type *type = nullptr;
+  unsigned exponent = 0, digits = 0;
+};
+
+unsigned digitsOf(const Type *type) { return type->getFPMantissaWidth() - 1; }
+unsigned exponentOf(const Type *type) { return type->getPrimitiveSizeInBits() - 1 - digitsOf(type); }
+
+// A function of one value: what rounding it to `to` adds.
+Function *correction(Module &module, Type *wide, const Format &to) {
+  const unsigned bits = wide->getPrimitiveSizeInBits(), drop = digitsOf(wide) - to.digits;
+  const std::string name = ("enzyme.rounding." + Twine(bits) + "." + Twine(to.exponent) + "." + Twine(to.digits)).str();
+  if (Function *known = module.getFunction(name))
+    return known;
+  auto *made = Function::Create(FunctionType::get(wide, {wide}, false), GlobalValue::InternalLinkage, name, module);
+  made->addFnAttr("enzyme_inactive");
+  made->addFnAttr(Attribute::NoInline);
+  made->setDoesNotThrow();
+  made->setWillReturn();
+  made->setMemoryEffects(MemoryEffects::none());
+  IRBuilder<> b(BasicBlock::Create(module.getContext(), "", made));
+  Value *x = made->getArg(0);
+  Type *integer = b.getIntNTy(bits);
+  const int most = (1 << (to.exponent - 1)) - 1, least = 1 - most;
+  auto power = [&](int n) {
+    return ConstantFP::get(module.getContext(),
+                           scalbn(APFloat::getOne(wide->getFltSemantics()), n, APFloat::rmNearestTiesToEven));
+  };
+  // To nearest, halves to even, on the bits; a carry goes into the exponent.
+  Value *normal = x;
+  if (drop > 0) {
+    Value *raw = b.CreateBitCast(x, integer);
+    const APInt one(bits, 1);
+    Value *odd = b.CreateAnd(b.CreateLShr(raw, drop), ConstantInt::get(integer, one));
+    Value *up = b.CreateAdd(b.CreateAdd(raw, ConstantInt::get(integer, one.shl(drop - 1) - 1)), odd);
+    normal = b.CreateBitCast(b.CreateAnd(up, ConstantInt::get(integer, ~(one.shl(drop) - 1))), wide);
+  }
+  // Below the least normal number the distance is fixed: that of numbers about this one.
+  Value *size = b.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+  Value *about = power(least + static_cast<int>(drop));
+  Value *small = b.CreateFSub(b.CreateFAdd(size, about), about);
+  Value *tiny = b.CreateFCmpOLT(size, power(least));
+  Value *rounded = b.CreateSelect(tiny, b.CreateBinaryIntrinsic(Intrinsic::copysign, small, x), normal);
+  // Beyond the greatest, (2 - 2^-digits) 2^most, everything is infinite.
+  APFloat greatest = APFloat::getOne(wide->getFltSemantics());
+  greatest.add(greatest, APFloat::rmNearestTiesToEven);
+  greatest.subtract(
+      scalbn(APFloat::getOne(wide->getFltSemantics()), -static_cast<int>(to.digits), APFloat::rmNearestTiesToEven),
+      APFloat::rmNearestTiesToEven);
+  Value *limit = ConstantFP::get(module.getContext(), scalbn(greatest, most, APFloat::rmNearestTiesToEven));
+  Value *infinity = ConstantFP::getInfinity(wide);
+  Value *over = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(Intrinsic::fabs, rounded), limit);
+  rounded = b.CreateSelect(over, b.CreateBinaryIntrinsic(Intrinsic::copysign, infinity, x), rounded);
+  Value *special = b.CreateFCmpUEQ(size, infinity);
+  Value *more = b.CreateSelect(special, Constant::getNullValue(wide), b.CreateFSub(rounded, x));
+  // Minus zero stays what it is.
+  b.CreateRet(b.CreateSelect(b.CreateFCmpOEQ(x, Constant::getNullValue(wide)), x, more));
+  return made;
+}
+
+// `value`, of the type `wide` or vectors of it, rounded to `to`.
+Value *roundedTo(IRBuilder<> &b, Value *value, Type *wide, const Format &to) {
+  auto *vector = dyn_cast<VectorType>(value->getType());
+  if (to.type) {
+    Type *narrow = vector ? VectorType::get(to.type, vector->getElementCount()) : to.type;
+    return b.CreateFPExt(b.CreateFPTrunc(value, narrow), value->getType());
+  }
+  Function *function = correction(*b.GetInsertBlock()->getModule(), wide, to);
+  auto more = [&](Value *x) {
+    CallInst *call = b.CreateCall(function, x);
+    // An earlier one may have been optimised meanwhile.
+    call->setCallingConv(function->getCallingConv());
+    return call;
+  };
+  if (!vector)
+    return b.CreateFAdd(value, more(value));
+  Value *all = Constant::getNullValue(vector);
+  for (unsigned n = 0; n < vector->getElementCount().getKnownMinValue(); ++n)
+    all = b.CreateInsertElement(all, more(b.CreateExtractElement(value, n)), n);
+  return b.CreateFAdd(value, all);
+}
+
 class Truncation {
 public:
-  Truncation(EnzOpaqueHost &host, Type *from, Type *to) : host_(host), from_(from), to_(to) {}
+  Truncation(EnzOpaqueHost &host, Type *from, Format to) : host_(host), from_(from), to_(to) {}
+
+  // All operations of `function`, which calls what it has called.
+  void truncate(Function &function) {
+    SmallVector<Instruction *, 64> insts;
+    for (BasicBlock &block : function)
+      for (Instruction &inst : block)
+        insts.push_back(&inst);
+    for (Instruction *inst : insts)
+      operation(*inst);
+  }
 
   Function *clone(Function &function) {
     Function *&known = clones_[&function];
@@ -45,10 +146,9 @@ private:
   bool isWide(const Type *type) const { return type->getScalarType() == from_; }
 
   Value *rounded(IRBuilder<> &b, Value *value) {
-    Type *narrow = to_;
-    if (auto *vector = dyn_cast<VectorType>(value->getType()))
-      narrow = VectorType::get(to_, vector->getElementCount());
-    return b.CreateFPExt(b.CreateFPTrunc(value, narrow), value->getType());
+    if (!to_.type && isa<ScalableVectorType>(value->getType()))
+      return value;
+    return roundedTo(b, value, from_, to_);
   }
 
   void roundOperands(Instruction &inst) {
@@ -65,9 +165,11 @@ private:
     IRBuilder<> b(inst.getParent(), std::next(inst.getIterator()));
     b.clearFastMathFlags();
     b.SetCurrentDebugLocation(inst.getDebugLoc());
-    auto *result = cast<Instruction>(rounded(b, &inst));
-    auto *narrow = cast<Instruction>(result->getOperand(0));
-    inst.replaceUsesWithIf(result, [&](Use &use) { return use.getUser() != narrow; });
+    SmallPtrSet<User *, 8> before;
+    for (User *user : inst.users())
+      before.insert(user);
+    Value *result = rounded(b, &inst);
+    inst.replaceUsesWithIf(result, [&](Use &use) { return before.contains(use.getUser()); });
   }
 
   bool isMath(const CallInst &call) {
@@ -82,7 +184,8 @@ private:
     return library.getLibFunc(*callee, known);
   }
 
-  void visit(Instruction &inst) {
+  // Whether `inst` is an operation, which is rounded then.
+  bool operation(Instruction &inst) {
     if (isa<BinaryOperator, UnaryOperator>(inst) && isWide(inst.getType())) {
       roundOperands(inst);
       roundResult(inst);
@@ -93,7 +196,16 @@ private:
     } else if (auto *call = dyn_cast<CallInst>(&inst); call && isMath(*call)) {
       roundOperands(inst);
       roundResult(inst);
-    } else if (auto *any = dyn_cast<CallBase>(&inst)) {
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void visit(Instruction &inst) {
+    if (operation(inst))
+      return;
+    if (auto *any = dyn_cast<CallBase>(&inst)) {
       Function *callee = any->getCalledFunction();
       if (callee && enz::exactBody(*callee) && callee->getFunctionType() == any->getFunctionType())
         any->setCalledFunction(clone(*callee));
@@ -102,7 +214,7 @@ private:
 
   EnzOpaqueHost &host_;
   Type *from_;
-  Type *to_;
+  Format to_;
   DenseMap<Function *, Function *> clones_;
 };
 
@@ -118,18 +230,97 @@ Type *format(LLVMContext &context, uint32_t bits, uint32_t exponent, uint32_t di
   return nullptr;
 }
 
+// The format of so many bits, or bits of exponent and digits, if it is narrower than `wide`.
+std::optional<Format> narrower(LLVMContext &context, Type *wide, uint32_t bits, uint32_t exponent, uint32_t digits) {
+  if (!wide)
+    return std::nullopt;
+  if (Type *type = format(context, bits, exponent, digits)) {
+    const bool less = type->getPrimitiveSizeInBits() < wide->getPrimitiveSizeInBits();
+    return less ? std::optional(Format{type}) : std::nullopt;
+  }
+  const bool fits = bits == 0 && exponent >= 2 && digits >= 1 && exponent <= exponentOf(wide) &&
+                    digits <= digitsOf(wide) && exponent + digits < exponentOf(wide) + digitsOf(wide);
+  return fits ? std::optional(Format{nullptr, exponent, digits}) : std::nullopt;
+}
+
+std::optional<uint32_t> numberAt(const CallBase &call, unsigned at) {
+  auto *number = at < call.arg_size() ? dyn_cast<ConstantInt>(call.getArgOperand(at)) : nullptr;
+  return number && number->getValue().getActiveBits() <= 31 ? std::optional(uint32_t(number->getZExtValue()))
+                                                            : std::nullopt;
+}
+
+// Rounds the first argument of a call, as the others say; false if they do not say how.
+bool roundValue(CallBase &call) {
+  const auto from = numberAt(call, 1), to = numberAt(call, 2), digits = numberAt(call, 3);
+  if (!from || !to || call.arg_size() != (digits ? 4u : 3u) || isa<CallBrInst>(call) ||
+      call.getType() != call.getArgOperand(0)->getType())
+    return false;
+  Type *wide = format(call.getContext(), *from, 0, 0);
+  const auto narrow = narrower(call.getContext(), wide, digits ? 0 : *to, digits ? *to : 0, digits ? *digits : 0);
+  if (!narrow || call.getType() != wide)
+    return false;
+  IRBuilder<> b(&call);
+  b.clearFastMathFlags();
+  call.replaceAllUsesWith(roundedTo(b, call.getArgOperand(0), wide, *narrow));
+  enz::drop(call);
+  return true;
+}
+
 } // namespace
+
+void enz::roundValues(Module &module) {
+  SmallVector<CallBase *, 8> rounds, expands;
+  for (Function &function : module) {
+    const bool rounding = function.getName().contains("__enzyme_truncate_mem_value");
+    if (!function.isDeclaration() || !(rounding || function.getName().contains("__enzyme_expand_mem_value")))
+      continue;
+    for (User *user : function.users())
+      if (auto *call = dyn_cast<CallBase>(user); call && call->getCalledOperand() == &function)
+        (rounding ? rounds : expands).push_back(call);
+  }
+  for (CallBase *call : rounds)
+    roundValue(*call);
+  for (CallBase *call : expands)
+    if (call->arg_size() >= 1 && call->getType() == call->getArgOperand(0)->getType()) {
+      call->replaceAllUsesWith(call->getArgOperand(0));
+      enz::drop(*call);
+    }
+}
+
+uint8_t enz_truncate_all(EnzHost host, uint32_t from, uint32_t to, uint32_t exponent, uint32_t digits) {
+  Module &module = *host->module;
+  Type *wide = format(module.getContext(), from, 0, 0);
+  const auto narrow = narrower(module.getContext(), wide, to, exponent, digits);
+  if (!narrow)
+    return 0;
+  // A module may come by once more, on its way to a link.
+  const std::string mark = ("enzyme.truncated." + Twine(from)).str();
+  if (module.getNamedMetadata(mark))
+    return 1;
+  module.getOrInsertNamedMetadata(mark);
+  Truncation truncation(*host, wide, *narrow);
+  SmallVector<Function *, 32> functions;
+  for (Function &function : module)
+    if (!function.isDeclaration() && !function.getName().starts_with("enzyme."))
+      functions.push_back(&function);
+  for (Function *function : functions) {
+    truncation.truncate(*function);
+    host->functions->invalidate(*function, PreservedAnalyses::none());
+  }
+  return 1;
+}
 
 uint8_t enz_truncate(EnzHost host, EnzValue raw, EnzValue raw_function, uint32_t from, uint32_t to, uint32_t exponent,
                      uint32_t digits) {
   auto *call = enz::as<CallBase>(raw);
   auto *function = enz::as<Function>(raw_function);
   LLVMContext &context = host->module->getContext();
-  Type *wide = format(context, from, 0, 0), *narrow = format(context, to, exponent, digits);
-  if (!call || isa<CallBrInst>(call) || !function || !call->getType()->isPointerTy() || !wide || !narrow ||
-      narrow->getPrimitiveSizeInBits() >= wide->getPrimitiveSizeInBits() || function->isDeclaration())
+  Type *wide = format(context, from, 0, 0);
+  const auto narrow = narrower(context, wide, to, exponent, digits);
+  if (!call || isa<CallBrInst>(call) || !function || !call->getType()->isPointerTy() || !narrow ||
+      function->isDeclaration())
     return 0;
-  Truncation truncation(*host, wide, narrow);
+  Truncation truncation(*host, wide, *narrow);
   Value *made = truncation.clone(*function);
   call->replaceAllUsesWith(made);
   host->functions->invalidate(*call->getFunction(), PreservedAnalyses::none());

@@ -454,6 +454,8 @@ unsafe extern "C" {
         digits: u32,
     ) -> u8;
 
+    pub fn enz_truncate_all(host: HostRef, from: u32, to: u32, exponent: u32, digits: u32) -> u8;
+
     pub fn enz_optimise(host: HostRef, functions: *const ValueRef, count: usize, level: u32, size_level: u32);
     pub fn enz_inline_wrappers(
         host: HostRef,

@@ -160,6 +160,13 @@ impl Session {
         done != 0
     }
 
+    /// Rounds all operations of the module from `from` bits to `to` bits, or to so many of exponent and digits; false if there
+    /// are no such formats.
+    pub fn truncate_all(&mut self, from: u32, to: (u32, u32, u32)) -> bool {
+        // SAFETY: the host is alive; nothing was imported yet that is changed here.
+        unsafe { ffi::enz_truncate_all(self.host, from, to.0, to.1, to.2) != 0 }
+    }
+
     /// Makes the call of a marker a call of the exported function `wrapper`, whose parameters and result must have
     /// exactly the types of the call's. What only the marker used (loads of annotations) goes.
     pub fn replace_marker(&mut self, call: &MarkerCall, wrapper: FuncId) -> Result<(), Problem> {

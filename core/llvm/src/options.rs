@@ -61,6 +61,12 @@ pub fn bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
+impl Setting for String {
+    fn read(name: &str, default: String) -> String {
+        text(name).unwrap_or(default)
+    }
+}
+
 impl Setting for i64 {
     fn read(name: &str, default: i64) -> i64 {
         number(name).unwrap_or(default)
@@ -76,6 +82,9 @@ macro_rules! kind_of {
     };
     (i64, $default:expr) => {
         OptionKind::Int($default)
+    };
+    (String, $default:expr) => {
+        OptionKind::Text
     };
 }
 
@@ -120,6 +129,7 @@ options! {
     inline_count: i64 = 20000, "enzyme-inline-count", "Instructions that may be inlined into a function before it is differentiated (0: never)";
     max_tape: u64 = 0, "enzyme-max-tape", "Bytes (K, M, G) that the caches of a loop may take before it is checkpointed (0: never)";
     cache_price: i64 = 100, "enzyme-cache-price", "What keeping a value for the reverse sweep costs, in percent: 1 keeps, 1000000 rebuilds all it can";
+    truncate_all: String = String::new(), "enzyme-truncate-all", "Round all operations: 64to32, or 11-52to8-7 for bits of exponent and digits; several with ;";
     strong_zero: bool = false, "enzyme-strong-zero", "A zero adjoint stays zero through infinite partial derivatives";
 }
 
