@@ -177,7 +177,8 @@ fn clang_at_every_level() {
 #[test]
 fn opt_by_name_and_in_a_default_pipeline() {
     let load = format!("-load-pass-plugin={}", plugin());
-    for passes in ["-passes=enzyme", "-passes=default<O2>", "-passes=default<O0>"] {
+    let among_others = "-passes=preserve-nvvm,function(simple-gvn,jl-inst-simplify),enzyme,preserve-nvvm-end";
+    for passes in ["-passes=enzyme", "-passes=default<O2>", "-passes=default<O0>", among_others] {
         let folder = Folder::new("opt", &[("a.c", SQUARE)]);
         folder.run("clang-22", &["-O1", "-emit-llvm", "-c", "a.c", "-o", "a.bc"]);
         folder.run("opt-22", &[&load, passes, "a.bc", "-o", "b.bc"]);

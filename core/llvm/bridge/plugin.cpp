@@ -15,6 +15,8 @@
 #include "llvm/Transforms/Coroutines/CoroConditionalWrapper.h"
 #include "llvm/Transforms/Coroutines/CoroEarly.h"
 #include "llvm/Transforms/Coroutines/CoroSplit.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 
 using namespace llvm;
 
@@ -96,9 +98,22 @@ void addCoroutineSplit(ModulePassManager &manager) {
 void registerCallbacks(PassBuilder &passes) {
   passes.registerPipelineParsingCallback(
       [&passes](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+        // Device functions stay without help: what keeps them for a derivative is the derivative's call.
+        if (name == "preserve-nvvm" || name == "preserve-nvvm-end")
+          return true;
         if (name != "enzyme")
           return false;
         manager.addPass(EnzymePass(passes, ENZ_PHASE_EXPLICIT, OptimizationLevel::O2, ThinOrFullLTOPhase::None));
+        return true;
+      });
+  passes.registerPipelineParsingCallback(
+      [](StringRef name, FunctionPassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+        if (name == "jl-inst-simplify")
+          manager.addPass(InstSimplifyPass());
+        else if (name == "simple-gvn")
+          manager.addPass(GVNPass());
+        else
+          return false;
         return true;
       });
   passes.registerPipelineStartEPCallback(
