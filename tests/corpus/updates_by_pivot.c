@@ -66,6 +66,14 @@ __attribute__((noinline)) static void rows(double *u, int pivot, int step, int c
             u[i * step + j] += 0.05 * u[pivot] * u[i * step + length];
 }
 
+// Again and again from one pivot, which the outer loop is known not to reach, but not the inner one.
+__attribute__((noinline)) static void repeatedly(double *u, double scale, int rows, int times)
+{
+    for (int i = 0; i < (rows & 3); i++)
+        for (int k = 1; k < times; k++)
+            u[i + 3] -= 0.1 * (sin(scale) * u[7]);
+}
+
 // The packed lower triangle of n rows.
 __attribute__((noinline)) static void triangle(double *u, int n)
 {
@@ -93,6 +101,8 @@ static double run(double *u, int n)
         loss += in_some(u, pivot, 1, count - pivot % 3);
     for (int step = 0; step < 4; step++)
         rows(u, 2 * step + 1, step, 4, 5);
+    for (int k = 0; k < 4; k++)
+        repeatedly(u + k, u[1], k + 1, 5 + k);
     triangle(u, n);
     for (int i = 0; i < count; i++)
         loss += 0.5 * u[i] * u[i];

@@ -76,8 +76,8 @@ std::optional<Sum> sumAt(StoreInst &store, const Loop &loop) {
 
 class Gather {
 public:
-  Gather(EnzOpaqueHost &host, Function &function, Loop &loop)
-      : loop_(loop), evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
+  Gather(EnzOpaqueHost &host, Function &function, LoopInfo &loops, Loop &loop)
+      : loops_(loops), loop_(loop), evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
         dominators_(host.functions->getResult<DominatorTreeAnalysis>(function)),
         results_(host.functions->getResult<AAManager>(function)), layout_(function.getDataLayout()) {}
 
@@ -130,6 +130,7 @@ private:
     return true;
   }
 
+  // Once in each iteration, or at least once where it is in a loop within.
   bool runsInEachIteration(const BasicBlock *block) const {
     return dominators_.dominates(block, exiting_) && dominators_.dominates(block, loop_.getLoopLatch());
   }
@@ -146,7 +147,9 @@ private:
   }
 
   bool canBeGathered(const Sum &sum) {
-    if (!loop_.isLoopInvariant(sum.store->getPointerOperand()) || !runsInEachIteration(sum.store->getParent()))
+    const BasicBlock *block = sum.store->getParent();
+    if (loops_.getLoopFor(block) != &loop_ || !loop_.isLoopInvariant(sum.store->getPointerOperand()) ||
+        !runsInEachIteration(block))
       return false;
     const MemoryLocation where = MemoryLocation::get(sum.store);
     const bool after = isUsedAfter(sum);
@@ -241,6 +244,7 @@ private:
     evolution_.forgetLoop(&loop_);
   }
 
+  LoopInfo &loops_;
   Loop &loop_;
   ScalarEvolution &evolution_;
   DominatorTree &dominators_;
@@ -259,6 +263,6 @@ bool enz::gatherSums(EnzOpaqueHost &host, Function &function) {
   bool changed = false;
   const SmallVector<Loop *, 4> outerFirst = loops.getLoopsInPreorder();
   for (Loop *loop : reverse(outerFirst))
-    changed |= Gather(host, function, *loop).run();
+    changed |= Gather(host, function, loops, *loop).run();
   return changed;
 }
