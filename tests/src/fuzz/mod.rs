@@ -12,4 +12,5 @@ pub mod reshape;
 pub mod run;
 pub mod scale;
 mod statements;
+mod sweeps;
 pub mod tree;

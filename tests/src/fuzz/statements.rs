@@ -157,7 +157,7 @@ impl Generator {
     }
 
     /// A stored expression in which a counter may occur.
-    fn over(&mut self, counter: &str, depth: u32) -> Node {
+    pub(super) fn over(&mut self, counter: &str, depth: u32) -> Node {
         let mark = self.vars.len();
         self.declare(counter, Var::Counter);
         let value = self.bounded(depth);
@@ -169,7 +169,7 @@ impl Generator {
     pub fn statement(&mut self) -> Node {
         for _ in 0..8 {
             let nested = self.depth < DEEPEST;
-            let made = match self.below(34) {
+            let made = match self.below(36) {
                 0..=7 => Some(self.assignment()),
                 8 => Some(self.integer()),
                 9..=13 if nested => self.counted_loop(),
@@ -187,6 +187,7 @@ impl Generator {
                 31 => self.swap(),
                 32 if nested => self.run_time_array(),
                 33 if self.rare => self.rarity(),
+                34 | 35 if self.depth == 0 && self.trips == 1 => Some(self.sweep()),
                 _ => None,
             };
             if let Some(node) = made {

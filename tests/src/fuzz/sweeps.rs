@@ -1,0 +1,132 @@
+//! Sweeps over one array in place: nests of loops with affine subscripts, as factorisations, stencils and substitutions have them.
+//!
+//! The array is one of its own, long enough for every subscript, filled from values of the program and summed up afterwards. What the
+//! nest reads at one place it writes at another, sooner or later, or never: it is here that a derivative has to know what is
+//! overwritten when, which sums may be made in registers, and what of a row stays the same.
+
+use super::generate::Generator;
+use super::tree::Node;
+use crate::tree;
+
+/// Elements of the array.
+const LENGTH: u32 = 24;
+/// Loops within each other; each runs five times at most.
+const NESTED: usize = 3;
+
+impl Generator {
+    /// A block with an array, a nest over it, and a sum.
+    pub(super) fn sweep(&mut self) -> Node {
+        let (array, i) = (self.fresh("w"), self.fresh("i"));
+        let fill = self.over(&i, 1);
+        let mut nest = Vec::new();
+        for _ in 0..self.range(1, 3) {
+            nest.push(self.sweep_statement(&array, &mut Vec::new()));
+        }
+        tree!(
+            Statement,
+            "{\ndouble @[@];\nfor (int @ = 0; @ < @; @++)\n@[@] = @ + 0.01 * @;\n@for (int @ = 0; @ < @; @++)\nacc += (0.1 + 0.02 * @) * @[@];\n}\n",
+            array.clone(),
+            LENGTH.to_string(),
+            i.clone(),
+            i.clone(),
+            LENGTH.to_string(),
+            i.clone(),
+            array.clone(),
+            i.clone(),
+            fill,
+            i.clone(),
+            Node::list(nest),
+            i.clone(),
+            i.clone(),
+            LENGTH.to_string(),
+            i.clone(),
+            i.clone(),
+            array,
+            i
+        )
+    }
+
+    fn subscript(&mut self, counters: &[String]) -> String {
+        let Some(counter) = self.pick(counters) else { return self.below(8).to_string() };
+        match self.below(10) {
+            0 | 1 => self.below(8).to_string(),
+            2..=4 => format!("{counter} + {}", self.below(4)),
+            5 => format!("{} - {counter}", LENGTH - 1),
+            6 | 7 => match self.pick(counters) {
+                Some(other) => format!("3 * {counter} + {other}"),
+                None => counter,
+            },
+            8 => format!("2 * {counter} + {}", self.below(2)),
+            _ => format!("({counter} + {}) & 7", self.below(5)),
+        }
+    }
+
+    fn element(&mut self, array: &str, counters: &[String]) -> String {
+        format!("{array}[{}]", self.subscript(counters))
+    }
+
+    fn of_elements(&mut self, array: &str, counters: &[String], depth: u32) -> Node {
+        if depth == 0 || self.chance(0.35) {
+            let element = if self.chance(0.85) { self.element(array, counters) } else { "scalar".to_owned() };
+            return tree!(Float, "@", element);
+        }
+        let (a, b) = (self.of_elements(array, counters, depth - 1), self.of_elements(array, counters, depth - 1));
+        match self.below(5) {
+            0 => tree!(Float, "(@ + @)", a, b),
+            1 | 2 => tree!(Float, "(@ * @)", a, b),
+            3 => tree!(Float, "sin(@)", a),
+            _ => tree!(Float, "(@ / (2.0 + fabs(@)))", a, b),
+        }
+    }
+
+    fn sweep_statement(&mut self, array: &str, counters: &mut Vec<String>) -> Node {
+        let deep = counters.len() >= NESTED;
+        match self.below(10) {
+            0..=4 => self.update(array, counters),
+            5 | 6 if !deep && !counters.is_empty() => {
+                let condition = match (self.chance(0.5), self.pick(counters)) {
+                    (true, Some(counter)) => {
+                        format!("{counter} {} {}", ["==", ">", "<"][self.below(3) as usize], self.below(3))
+                    }
+                    _ => format!("{} > 0.4", self.element(array, counters)),
+                };
+                let (then, other) = (self.update(array, counters), self.update(array, counters));
+                match self.chance(0.5) {
+                    true => tree!(Statement, "if (@) {\n@} else {\n@}\n", condition, then, other),
+                    false => tree!(Statement, "if (@) {\n@}\n", condition, then),
+                }
+            }
+            _ if !deep => {
+                let counter = self.fresh("k");
+                let mut ends = vec!["4".to_owned(), "5".to_owned(), "(n & 3)".to_owned()];
+                ends.extend(counters.iter().flat_map(|c| [c.clone(), format!("{c} + 1")]));
+                let end = self.pick(&ends).unwrap_or_default();
+                let head = match self.below(10) {
+                    0..=6 => format!("int {counter} = {}; {counter} < {end}; {counter}++", self.below(2)),
+                    7 | 8 => format!("int {counter} = {end} - 1; {counter} >= 0; {counter}--"),
+                    _ => format!("int {counter} = 0; {counter} < {end}; {counter} += 2"),
+                };
+                counters.push(counter);
+                let mut body = Vec::new();
+                for _ in 0..self.range(1, 3) {
+                    body.push(self.sweep_statement(array, counters));
+                }
+                counters.pop();
+                tree!(Statement, "for (@) {\n@}\n", head, Node::list(body))
+            }
+            _ => self.update(array, counters),
+        }
+    }
+
+    /// An update that keeps elements small.
+    fn update(&mut self, array: &str, counters: &[String]) -> Node {
+        let place = self.element(array, counters);
+        let value = self.of_elements(array, counters, 2);
+        match self.below(5) {
+            0 | 1 => tree!(Statement, "@ = 0.7 * @ + 0.2 * sin(@);\n", place.clone(), place, value),
+            2 => tree!(Statement, "@ -= 0.1 * sin(@);\n", place, value),
+            3 => tree!(Statement, "@ = tanh(@);\n", place, value),
+            _ => tree!(Statement, "@ *= cos(@);\n", place, value),
+        }
+    }
+}
