@@ -179,6 +179,8 @@ pub(super) struct Generator {
     pub returns: Option<&'static str>,
     pub floats: bool,
     pub rare: bool,
+    /// The program may have sweeps in place.
+    pub sweeps: bool,
     pub in_helper: bool,
     /// Whether this function may still have an array of run-time size: of two in blocks one after the other clang 22 itself
     /// gives one the memory of the other while it is still read.
@@ -208,6 +210,8 @@ pub fn program(seed: u64, id: u32, weights: &Weights) -> Program {
         returns: None,
         floats,
         rare,
+        // No number is drawn, so that the others are the same with and without them.
+        sweeps: id % 4 == 3,
         in_helper: false,
         run_time_array: true,
     };

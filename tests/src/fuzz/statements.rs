@@ -169,7 +169,7 @@ impl Generator {
     pub fn statement(&mut self) -> Node {
         for _ in 0..8 {
             let nested = self.depth < DEEPEST;
-            let made = match self.below(36) {
+            let made = match self.below(if self.sweeps { 36 } else { 34 }) {
                 0..=7 => Some(self.assignment()),
                 8 => Some(self.integer()),
                 9..=13 if nested => self.counted_loop(),
