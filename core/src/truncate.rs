@@ -5,11 +5,13 @@
 //! how many bits of exponent and of digits that has. What memory holds are values of the wider type that the narrower one
 //! has, so both kinds of functions are the same.
 
+use std::collections::BTreeSet;
+
 use enzyme_llvm::{MarkerCall, MarkerValue, Session};
 
 use crate::codes;
 use crate::marker;
-use crate::report::Report;
+use crate::report::{Report, from_problem};
 
 /// Part of the names of markers for functions.
 pub const TRUNCATE: &str = "__enzyme_truncate_op_func";
@@ -28,10 +30,20 @@ pub fn no_value(call: &MarkerCall) -> Report {
 
 /// Rounds all operations of the module, as the option says: `64to32`, `11-52to8-7`, several with semicolons.
 pub fn all(session: &mut Session, option: &str) -> Result<(), Report> {
-    for part in option.split(';').filter(|p| !p.trim().is_empty()) {
-        let done = formats(part).is_some_and(|(from, to)| session.truncate_all(from, to));
+    let parts: Vec<&str> = option.split(';').filter(|p| !p.trim().is_empty()).collect();
+    if parts.is_empty() {
+        return Ok(());
+    }
+    if let Err(problem) = session.verify() {
+        return Err(from_problem(&problem, codes::E0110));
+    }
+    let mut replaced = BTreeSet::new();
+    for part in parts {
+        let done = formats(part).is_some_and(|(from, to)| replaced.insert(from) && session.truncate_all(from, to));
         if !done {
-            let why = format!("'-enzyme-truncate-all={part}' names no two formats, the second narrower");
+            let why = format!(
+                "'-enzyme-truncate-all={part}' names no two formats, the second narrower, or replaces one again"
+            );
             return Err(
                 Report::new(codes::E0105, why).note("as in 64to32, or 11-52to8-7: bits of exponent and of digits")
             );

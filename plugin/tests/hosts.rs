@@ -159,9 +159,12 @@ int main(void) { printf(\"%a %a\\n\", one / three, (double)(1.0f / thirds)); ret
             assert_eq!(folder.result(), wanted, "{formats} {level}");
         }
     }
-    let wrong = folder.try_run("clang-22", &[&load, "-mllvm", "-enzyme-truncate-all=32to64", "-c", "a.c"]);
-    assert!(!wrong.status.success());
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("[E0105]"));
+    for formats in ["32to64", "64to32;64to16"] {
+        let option = format!("-enzyme-truncate-all={formats}");
+        let wrong = folder.try_run("clang-22", &[&load, "-mllvm", &option, "-c", "a.c"]);
+        assert!(!wrong.status.success(), "{formats}");
+        assert!(String::from_utf8_lossy(&wrong.stderr).contains("[E0105]"), "{formats}");
+    }
 }
 
 #[test]

@@ -71,6 +71,14 @@ static double by_magnitudes(double x, double y)
     return fmax(fabs(x), -y) + exp(sin(x) - log(y));
 }
 
+// The real part of a product by the function that compilers call for it: what cancels there is relative to the other part.
+extern double _Complex __muldc3(double, double, double, double);
+
+static double real_of_product(double a, double b, double c, double d)
+{
+    return __real__ __muldc3(a, b, c, d);
+}
+
 static double loss(const double *x)
 {
     return twice_two_passes(x, N) + twice_small_root(x[0], 1.0) + newton(x[1]) + twice_polynomial(x[2]);
@@ -135,6 +143,9 @@ static int extra(void)
         CHECK("a root of multiplicity seven", 1e-13, polynomial(near), __enzyme_error_estimate, twice_polynomial(near),
               (void *)twice_polynomial, near, 0.0);
     }
+    double above = 1.0 + 0x1p-30, below = 1.0 - 0x1p-30, product = real_of_product(above, 1.0, below, 1.0);
+    double bound = __enzyme_error_estimate((void *)real_of_product, above, 0.0, 1.0, 0.0, below, 0.0, 1.0, 0.0);
+    failed += bounds("a part of a complex product", fabs(product + 0x1p-60), bound, 1e-14);
     // What is given as the error of an argument comes out, times the slope.
     double given = __enzyme_error_estimate((void *)newton, 2.0, 1e-6), exact = 0.5e-6 / sqrt(2.0);
     failed += corpus_check("bound", "of the argument", given >= exact && given < 5e-6 ? 0.0 : 1.0, 0.0);

@@ -262,11 +262,12 @@ impl<'a> Pass<'a> {
             conflicts: Vec::new(),
             changed: true,
         };
-        match done.table.get(&(f, ctx.clone())).filter(|last| !last.states.is_empty()) {
-            Some(last) => {
-                (pass.states, pass.reasons) = (last.states.clone(), last.reasons.clone());
-                (pass.ret, pass.dropped_before) = (last.ret, last.dropped.clone());
-            }
+        let last = done.table.get(&(f, ctx.clone()));
+        if let Some(last) = last {
+            (pass.ret, pass.dropped_before) = (last.ret, last.dropped.clone());
+        }
+        match last.filter(|last| !last.states.is_empty()) {
+            Some(last) => (pass.states, pass.reasons) = (last.states.clone(), last.reasons.clone()),
             None => pass.begin(),
         }
         pass

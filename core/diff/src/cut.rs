@@ -273,9 +273,10 @@ fn source_side(count: usize, edges: &[Edge]) -> Vec<bool> {
     side[SOURCE] = true;
     for edges in by_part.values() {
         if edges.len() > MAX_EDGES {
-            edges
-                .iter()
-                .for_each(|(from, to, _)| [*from, *to].iter().filter(|v| **v != SINK).for_each(|v| side[*v] = true));
+            for (from, to, _) in edges {
+                side[*from] = true;
+                side[*to] |= *to != SINK;
+            }
             continue;
         }
         let mut graph: DiGraph<usize, u64> = DiGraph::new();

@@ -91,8 +91,10 @@ public:
     for (const Sum &sum : sums_)
       if (canBeGathered(sum))
         found.push_back(&sum);
+    // In the order of the loop: what is used after it is the last that memory holds.
+    Instruction &after = *exit_->getFirstInsertionPt();
     for (const Sum *sum : found)
-      gather(*sum);
+      gather(*sum, after);
     return !found.empty();
   }
 
@@ -212,12 +214,12 @@ private:
     return (evolution_.isKnownNegative(step) && isAbove(last)) || (evolution_.isKnownPositive(step) && isBelow(last));
   }
 
-  void gather(const Sum &sum) {
+  void gather(const Sum &sum, Instruction &after) {
     Instruction *last = sum.operations.front();
     auto *phi = PHINode::Create(last->getType(), 2, "", loop_.getHeader()->begin());
     phi->addIncoming(ConstantFP::getNegativeZero(last->getType()), loop_.getLoopPreheader());
     phi->addIncoming(last, loop_.getLoopLatch());
-    IRBuilder<> build(&*exit_->getFirstInsertionPt());
+    IRBuilder<> build(&after);
     auto *before = cast<LoadInst>(build.Insert(sum.load->clone()));
     auto *total = cast<Instruction>(build.CreateFAdd(before, last));
     total->copyFastMathFlags(last);

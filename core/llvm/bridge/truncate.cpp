@@ -39,7 +39,9 @@ unsigned exponentOf(const Type *type) { return type->getPrimitiveSizeInBits() - 
 Function *correction(Module &module, Type *wide, const Format &to) {
   const unsigned bits = wide->getPrimitiveSizeInBits(), drop = digitsOf(wide) - to.digits;
   const std::string name = ("enzyme.rounding." + Twine(bits) + "." + Twine(to.exponent) + "." + Twine(to.digits)).str();
-  if (Function *known = module.getFunction(name))
+  // One that was optimised meanwhile may have lost its result, where nothing used it.
+  if (Function *known = module.getFunction(name);
+      known && known->getFunctionType() == FunctionType::get(wide, {wide}, false) && !known->isDeclaration())
     return known;
   auto *made = Function::Create(FunctionType::get(wide, {wide}, false), GlobalValue::InternalLinkage, name, module);
   made->addFnAttr("enzyme_inactive");

@@ -6,8 +6,8 @@
 //! before an integer; a float and a pointer, or two floats that overlap, clash.
 //!
 //! Objects that one pointer may lead to are of one class, so an integer field of a structure may seem to lie in an array of
-//! floats. Where bytes are moved or filled ([`Use::Moved`]) a float that is accessed therefore goes before any integer: if
-//! there is none, its adjoint is zero.
+//! floats, and copies out of one constant may lay the integers of one structure over the floats of another. Where bytes are moved or
+//! filled ([`Use::Moved`]) a float that is more than declared therefore goes before any integer: if there is none, its adjoint is zero.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -191,7 +191,7 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, asked: Use) {
             let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
             let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed);
             cell.clash |= weak && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
-            let moved = asked == Use::Moved && matches!(item.ty, ByteType::Float(_)) && rank.proof == Proof::Accessed;
+            let moved = asked == Use::Moved && matches!(item.ty, ByteType::Float(_)) && rank.proof > Proof::Declared;
             if stronger == Some(rank) || moved && cell.ty == Some(ByteType::Integer) {
                 *cell = Cell { clash: cell.clash, ..new };
             }

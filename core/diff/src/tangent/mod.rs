@@ -308,7 +308,8 @@ impl Tangent<'_, '_> {
                     if let Some(mut v) = self.mirror(inst)? {
                         if self.options.error_bounds && matches!(inst.op, Op::Cast(CastOp::FPTrunc)) {
                             let result = self.value(r);
-                            v = self.with_rounding(v, result, 1.0);
+                            let size = self.magnitude(result);
+                            v = self.with_rounding(v, size, 1.0);
                         }
                         self.shadows[self.lane].insert(r, v);
                     }
@@ -512,9 +513,9 @@ impl Tangent<'_, '_> {
                 Place::ReturnField(_) | Place::Pointee(_) => tangent,
             };
             if let (true, Some(t)) = (self.options.error_bounds, tangent)
-                && let Some(value) = self.output(o.place, args, ty, whole)
+                && let Some(size) = self.size(rule, o.place, args, ty, whole)
             {
-                tangent = Some(self.with_rounding(t, value, error::roundings(rule)));
+                tangent = Some(self.with_rounding(t, size, error::roundings(rule)));
             }
             match o.place {
                 Place::Return => out = tangent.unwrap_or(out),
