@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 36] = [
+const SOURCES: [&str; 37] = [
     "plugin",
     "options",
     "host",
@@ -38,6 +38,7 @@ const SOURCES: [&str; 36] = [
     "registry",
     "statements",
     "sums",
+    "scatter",
     "truncate",
     "optimise",
     "loops",

@@ -148,6 +148,7 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
       FunctionPassManager more = forwardStores(level);
       run(*host, *function, more);
     }
+    enz::splitScatters(*host, *function);
   }
 }
 

@@ -10,6 +10,7 @@
 // Taken are loops with one exit in which the sum is made in each iteration. Not handled: sums of parts of vectors;
 // distances that are known only under a condition.
 
+#include "sums.h"
 #include "support.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -28,14 +29,6 @@ constexpr size_t kLargestLoop = 400;
 // How many amounts one iteration may add to one place.
 constexpr size_t kLongestSum = 8;
 
-// `store` adds to what `load` has read: by operations that nothing else uses within the loop, the last of which may be
-// used after it.
-struct Sum {
-  LoadInst *load;
-  StoreInst *store;
-  SmallVector<Instruction *, 4> operations; // the last one first
-};
-
 bool isAddition(const Instruction &inst) {
   return (inst.getOpcode() == Instruction::FAdd || inst.getOpcode() == Instruction::FSub) && inst.hasAllowReassoc() &&
          inst.hasNoSignedZeros();
@@ -51,7 +44,9 @@ bool isUsedOnceWithin(const Instruction &inst, const Loop &loop, bool alsoAfter)
   return within == 1;
 }
 
-std::optional<Sum> sumAt(StoreInst &store, const Loop &loop) {
+} // namespace
+
+std::optional<enz::Sum> enz::sumAt(StoreInst &store, const Loop &loop) {
   Sum sum{nullptr, &store, {}};
   auto *at = dyn_cast<Instruction>(store.getValueOperand());
   if (!store.isSimple() || !store.getValueOperand()->getType()->isFloatingPointTy())
@@ -73,6 +68,19 @@ std::optional<Sum> sumAt(StoreInst &store, const Loop &loop) {
   }
   return std::nullopt;
 }
+
+bool enz::isUndisturbed(const Sum &sum) {
+  for (auto at = std::next(sum.load->getIterator()); at != sum.store->getIterator(); ++at)
+    if (at == sum.load->getParent()->end() || at->mayWriteToMemory())
+      return false;
+  return true;
+}
+
+namespace {
+
+using enz::isUndisturbed;
+using enz::Sum;
+using enz::sumAt;
 
 class Gather {
 public:
@@ -122,14 +130,6 @@ private:
       partOf_[sum.store] = &sum;
     }
     return !sums_.empty();
-  }
-
-  // Whether nothing is written between the load and the store.
-  static bool isUndisturbed(const Sum &sum) {
-    for (auto at = std::next(sum.load->getIterator()); at != sum.store->getIterator(); ++at)
-      if (at == sum.load->getParent()->end() || at->mayWriteToMemory())
-        return false;
-    return true;
   }
 
   // Once in each iteration, or at least once where it is in a loop within.

@@ -3,6 +3,8 @@
 //! The array is one of its own, long enough for every subscript, filled from values of the program and summed up afterwards. What the
 //! nest reads at one place it writes at another, sooner or later, or never: it is here that a derivative has to know what is
 //! overwritten when, which sums may be made in registers, and what of a row stays the same.
+//!
+//! Or stencils from one array to another, or within one, in loops long enough to be split into strips.
 
 use super::generate::Generator;
 use super::tree::Node;
@@ -12,10 +14,16 @@ use crate::tree;
 const LENGTH: u32 = 24;
 /// Loops within each other; each runs five times at most.
 const NESTED: usize = 3;
+/// Iterations of a loop with a stencil, and elements on either side of those that it reads or writes.
+const LENGTHS: [u32; 6] = [9, 12, 13, 64, 65, 100];
+const REACH: u32 = 4;
 
 impl Generator {
-    /// A block with an array, a nest over it, and a sum.
+    /// A block with an array or two, a nest over them, and a sum.
     pub(super) fn sweep(&mut self) -> Node {
+        if self.chance(0.3) {
+            return self.stencils();
+        }
         let (array, i) = (self.fresh("w"), self.fresh("i"));
         let fill = self.over(&i, 1);
         let mut nest = Vec::new();
@@ -44,6 +52,73 @@ impl Generator {
             array,
             i
         )
+    }
+
+    /// Stencils between two arrays: what a cell becomes is a polynomial of its neighbours, of second degree at most.
+    fn stencils(&mut self) -> Node {
+        let (one, other, i) = (self.fresh("w"), self.fresh("w"), self.fresh("i"));
+        let length = LENGTHS[self.below(LENGTHS.len() as u32) as usize];
+        let size = (length + 2 * REACH).to_string();
+        let fill = self.over(&i, 1);
+        let mut loops = Vec::new();
+        for _ in 0..self.range(1, 3) {
+            let end = REACH + length;
+            let head = match self.chance(0.7) {
+                true => format!("int {i} = {REACH}; {i} < {end}; {i}++"),
+                false => format!("int {i} = {end} - 1; {i} >= {REACH}; {i}--"),
+            };
+            let mut cells = Vec::new();
+            for _ in 0..self.range(1, 2) {
+                let to = self.neighbour(&one, &other, &i);
+                let terms: Vec<String> = (0..self.range(2, 5)).map(|_| self.term(&one, &other, &i)).collect();
+                let (kept, sign) =
+                    (if self.chance(0.5) { "0.5 * " } else { "0.0 * " }, if self.chance(0.3) { "-" } else { "+" });
+                cells.push(tree!(Statement, "@ = @@ @ (@);\n", to.clone(), kept, to, sign, terms.join(" + ")));
+            }
+            loops.push(tree!(Statement, "for (@) {\n@}\n", head, Node::list(cells)));
+        }
+        tree!(
+            Statement,
+            "{\ndouble @[@], @[@];\nfor (int @ = 0; @ < @; @++) {\n@[@] = @ + 0.01 * @;\n@[@] = 0.3 - 0.5 * @[@];\n}\n@for (int @ = 0; @ < @; @++)\nacc += (0.1 + 0.02 * (@ & 7)) * (@[@] - @[@]);\n}\n",
+            one.clone(),
+            size.clone(),
+            other.clone(),
+            size.clone(),
+            i.clone(),
+            i.clone(),
+            size.clone(),
+            i.clone(),
+            one.clone(),
+            i.clone(),
+            fill,
+            i.clone(),
+            other.clone(),
+            i.clone(),
+            one.clone(),
+            i.clone(),
+            Node::list(loops),
+            i.clone(),
+            i.clone(),
+            size,
+            i.clone(),
+            i.clone(),
+            one,
+            i.clone(),
+            other,
+            i
+        )
+    }
+
+    fn neighbour(&mut self, one: &str, other: &str, i: &str) -> String {
+        let offset = i64::from(self.below(2 * REACH)) - i64::from(REACH);
+        format!("{}[{i} + {offset}]", if self.chance(0.5) { one } else { other })
+    }
+
+    /// Small enough for sums of some of them to stay small.
+    fn term(&mut self, one: &str, other: &str, i: &str) -> String {
+        let (a, b) = (self.neighbour(one, other, i), self.neighbour(one, other, i));
+        let factor = f64::from(1 + self.below(9)) / 128.0;
+        if self.chance(0.5) { format!("{factor} * {a} * {b}") } else { format!("{factor} * {a}") }
     }
 
     fn subscript(&mut self, counters: &[String]) -> String {

@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::request::Mode;
 
 /// What a guess of the size of a cache may ask for at once; beyond it the cache grows. Untouched memory costs nothing.
-const GUESS_BYTES: u64 = 16 << 20;
+const GUESS_BYTES: u64 = 64 << 20;
 
 /// Slots of the cache of one loop.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct CacheSlots {
     pub buffers: Vec<Buffer>,
     /// Number of rows allocated.
     pub rows: ValueId,
+    /// Number of rows that there will be if every loop is entered as often as it can be, where that is known.
+    pub expected: Option<ValueId>,
     /// The first of the columns of each key: shadows have one for each lane.
     pub first: Vec<usize>,
     /// Byte size of each column.
@@ -217,7 +219,7 @@ impl Reverse<'_, '_> {
             let slot = self.e.slot(ptr, Some(null));
             buffers.push(Buffer { slot, row: row.next_multiple_of(8) });
         }
-        CacheSlots { buffers, rows, first, sizes, before, of, types }
+        CacheSlots { buffers, rows, expected: None, first, sizes, before, of, types }
     }
 
     /// Stores the value of `key` in the forward sweep, if it is cached; `index` is the iteration of its scope.
@@ -509,18 +511,20 @@ impl Reverse<'_, '_> {
     /// Allocates as many rows of `l` as these counts let expect, within [`GUESS_BYTES`].
     pub fn allocate_guess(&mut self, l: LoopId, counts: &[ValueId]) {
         if let Some(slots) = self.state.caches.get(&l).cloned() {
-            self.guess(&slots, counts, self.front(l));
+            let expected = self.guess(&slots, counts, self.front(l));
+            self.state.caches.entry(l).and_modify(|slots| slots.expected = Some(expected));
         }
     }
 
     /// The same for what is the same throughout a loop.
     pub fn guess_steady(&mut self, n: usize, counts: &[ValueId]) {
         if let Some(slots) = self.state.steady.get(n).cloned() {
-            self.guess(&slots.cache, counts, 0);
+            let expected = self.guess(&slots.cache, counts, 0);
+            self.state.steady[n].cache.expected = Some(expected);
         }
     }
 
-    fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId], front: u64) {
+    fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId], front: u64) -> ValueId {
         let row = slots.buffers.iter().map(|b| b.row).sum::<u64>().max(1);
         let times = crate::runtime::times(self.e.module);
         let one = self.e.b().i64(1);
@@ -537,8 +541,9 @@ impl Reverse<'_, '_> {
         }
         let most = self.e.b().i64((GUESS_BYTES / row).max(1));
         let fits = self.e.b().icmp(IntPred::Ult, rows, most);
-        let rows = self.e.choose(fits, rows, most);
-        self.allocate_rows(slots, rows);
+        let first = self.e.choose(fits, rows, most);
+        self.allocate_rows(slots, first);
+        rows
     }
 
     fn allocate_rows(&mut self, slots: &CacheSlots, rows: ValueId) {
@@ -582,7 +587,13 @@ impl Reverse<'_, '_> {
         self.e.b().cond_br(short, grow, ready);
         self.e.block = grow;
         let two = self.e.b().i64(2);
-        let double = self.e.b().binary(BinOp::Mul, rows, two);
+        let mut double = self.e.b().binary(BinOp::Mul, rows, two);
+        if let Some(expected) = slots.expected {
+            let more = self.e.b().icmp(IntPred::Ugt, expected, rows);
+            let less = self.e.b().icmp(IntPred::Ult, expected, double);
+            let last = self.e.b().binary(BinOp::And, more, less);
+            double = self.e.choose(last, expected, double);
+        }
         let enough = self.e.b().icmp(IntPred::Uge, double, needed);
         let new_rows = self.e.choose(enough, double, needed);
         let times = crate::runtime::times(self.e.module);

@@ -1,4 +1,4 @@
-//! Complex functions of the C library: pairs of real numbers, differentiated as such.
+//! Complex functions of the C library, and product and quotient of the compiler's runtime: pairs of real numbers, differentiated as such.
 //!
 //! Where a function is holomorphic with derivative `p + iq`, its real part has the partials `p, -q` and its imaginary
 //! part `q, p`. Operands X and Y are real and imaginary part of the first number, Z and W those of the second. Names
@@ -8,6 +8,7 @@
 use super::*;
 use crate::rule::Place::*;
 use crate::rule::Spelling::*;
+use enzyme_ir::FloatKind;
 
 /// `1 / sqrt(3)`.
 const INV_SQRT3: f64 = 0.577_350_269_189_625_8;
@@ -19,6 +20,13 @@ const INVERSE_IM: Expr = expr!((-((Y / LENGTH) / LENGTH)));
 /// `∂|z|/∂x`, `∂|z|/∂y`.
 const ALONG_X: Expr = expr!([if (R == 0.0) 0.0 (X / R)]);
 const ALONG_Y: Expr = expr!([if (R == 0.0) 0.0 (Y / R)]);
+
+/// `|z + i w|^2` of the divisor of a complex quotient.
+const DIVISOR: Expr = expr!(((Z * Z) + (W * W)));
+/// Real part of quotient over divisor.
+const QUOTIENT_RE: Expr = expr!((((R * Z) + (R1 * W)) / DIVISOR));
+/// Imaginary part of quotient over divisor.
+const QUOTIENT_IM: Expr = expr!((((R1 * Z) - (R * W)) / DIVISOR));
 
 /// `1 / (2 sqrt(z))`.
 const ROOT_RE: Expr = expr!((0.5 * (R / LENGTH)));
@@ -88,6 +96,34 @@ macro_rules! holomorphic {
 }
 
 pub(super) static RULES: &[Rule] = &[
+    rule! {
+        "complex product" in Complex,
+        spelled: [Exact("__mulsc3", FloatKind::Float), Exact("__muldc3", FloatKind::Double),
+                  Exact("__mulxc3", FloatKind::X86Fp80), Exact("__multc3", FloatKind::Fp128)],
+        operands: [Float, Float, Float, Float],
+        outputs: [
+            ReturnField(0) => [Z, (- W), X, (- Y)],
+            ReturnField(1) => [W, Z, Y, X],
+        ],
+        formula: "(x + iy)(z + iw) = (xz - yw) + i(xw + yz), differentiated term by term",
+        kinks: "none; infinite operands follow the plain products",
+        boxes: [[(-2.0, 2.0), (-2.0, 2.0), (-2.0, 2.0), (-2.0, 2.0)]],
+        edges: [[1.0, 2.0, 3.0, 4.0] => [3.0, -4.0, 1.0, -2.0, 4.0, 3.0, 2.0, 1.0]],
+    },
+    rule! {
+        "complex quotient" in Complex,
+        spelled: [Exact("__divsc3", FloatKind::Float), Exact("__divdc3", FloatKind::Double),
+                  Exact("__divxc3", FloatKind::X86Fp80), Exact("__divtc3", FloatKind::Fp128)],
+        operands: [Float, Float, Float, Float],
+        outputs: [
+            ReturnField(0) => [(Z / DIVISOR), (W / DIVISOR), (- QUOTIENT_RE), QUOTIENT_IM],
+            ReturnField(1) => [(- (W / DIVISOR)), (Z / DIVISOR), (- QUOTIENT_IM), (- QUOTIENT_RE)],
+        ],
+        formula: "with u = z + iw and q = (x + iy)/u: dq = (dx + i dy)/u - (q/u)(dz + i dw)",
+        kinks: "u = 0: NaN or infinite; |u|^2 overflows and underflows at the square roots of the format's range",
+        boxes: [[(-2.0, 2.0), (-2.0, 2.0), (0.5, 2.0), (-2.0, 2.0)]],
+        edges: [[1.0, 0.0, 1.0, 0.0] => [1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0]],
+    },
     rule! {
         "cabs" in Complex,
         spelled: [Libm("cabs")],

@@ -1,4 +1,4 @@
-//! Powers, roots and lengths, and the runtime's complex product and quotient.
+//! Powers, roots and lengths.
 
 use super::*;
 use crate::rule::Place::*;
@@ -7,13 +7,6 @@ use enzyme_ir::FloatKind;
 
 /// The base of the logarithm in `∂pow/∂y`, with the cases where `log` is infinite and the power is 0 or 1 taken out.
 const POW_LOG: Expr = expr!([Log [if (R == 0.0) 1.0 [if ((X == 0.0) and (Y == 0.0)) 1.0 X]]]);
-
-/// `|z + i w|^2` of the divisor of a complex quotient.
-const DIVISOR: Expr = expr!(((Z * Z) + (W * W)));
-/// Real part of quotient over divisor.
-const QUOTIENT_RE: Expr = expr!((((R * Z) + (R1 * W)) / DIVISOR));
-/// Imaginary part of quotient over divisor.
-const QUOTIENT_IM: Expr = expr!((((R1 * Z) - (R * W)) / DIVISOR));
 
 pub(super) static RULES: &[Rule] = &[
     rule! {
@@ -107,33 +100,5 @@ pub(super) static RULES: &[Rule] = &[
         boxes: [[(0.2, 2.0), (3.0, 3.0)], [(-2.0, -0.2), (5.0, 5.0)], [(0.5, 2.0), (-2.0, -2.0)], [(-1.0, 1.0), (1.0, 1.0)]],
         edges: [[0.0, 0.0] => [0.0, 0.0], [0.0, 1.0] => [1.0, 0.0], [0.0, 2.0] => [0.0, 0.0],
                 [0.0, -1.0] => [f64::NEG_INFINITY, 0.0], [f64::NAN, 2.0] => [f64::NAN, 0.0]],
-    },
-    rule! {
-        "complex product" in Powers,
-        spelled: [Exact("__mulsc3", FloatKind::Float), Exact("__muldc3", FloatKind::Double),
-                  Exact("__mulxc3", FloatKind::X86Fp80), Exact("__multc3", FloatKind::Fp128)],
-        operands: [Float, Float, Float, Float],
-        outputs: [
-            ReturnField(0) => [Z, (- W), X, (- Y)],
-            ReturnField(1) => [W, Z, Y, X],
-        ],
-        formula: "(x + iy)(z + iw) = (xz - yw) + i(xw + yz), differentiated term by term",
-        kinks: "none; infinite operands follow the plain products",
-        boxes: [[(-2.0, 2.0), (-2.0, 2.0), (-2.0, 2.0), (-2.0, 2.0)]],
-        edges: [[1.0, 2.0, 3.0, 4.0] => [3.0, -4.0, 1.0, -2.0, 4.0, 3.0, 2.0, 1.0]],
-    },
-    rule! {
-        "complex quotient" in Powers,
-        spelled: [Exact("__divsc3", FloatKind::Float), Exact("__divdc3", FloatKind::Double),
-                  Exact("__divxc3", FloatKind::X86Fp80), Exact("__divtc3", FloatKind::Fp128)],
-        operands: [Float, Float, Float, Float],
-        outputs: [
-            ReturnField(0) => [(Z / DIVISOR), (W / DIVISOR), (- QUOTIENT_RE), QUOTIENT_IM],
-            ReturnField(1) => [(- (W / DIVISOR)), (Z / DIVISOR), (- QUOTIENT_IM), (- QUOTIENT_RE)],
-        ],
-        formula: "with u = z + iw and q = (x + iy)/u: dq = (dx + i dy)/u - (q/u)(dz + i dw)",
-        kinks: "u = 0: NaN or infinite; |u|^2 overflows and underflows at the square roots of the format's range",
-        boxes: [[(-2.0, 2.0), (-2.0, 2.0), (0.5, 2.0), (-2.0, 2.0)]],
-        edges: [[1.0, 0.0, 1.0, 0.0] => [1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0]],
     },
 ];
