@@ -323,19 +323,24 @@ private:
 
   void rewrite(SCEVExpander &expander, SmallPtrSetImpl<const BasicBlock *> &done) {
     LLVMContext &context = function_.getContext();
-    BasicBlock *before = loop_.getLoopPreheader();
-    Instruction *at = before->getTerminator();
+    BasicBlock *preheader = loop_.getLoopPreheader();
     auto *i64 = Type::getInt64Ty(context);
     Type *element = targets_.front().sum.load->getType();
 
-    Value *count = expander.expandCodeFor(evolution_.getNoopOrZeroExtend(count_, i64), i64, at);
+    // Short loops go past the comparisons, too.
+    Instruction *turn = preheader->getTerminator();
+    Value *count = expander.expandCodeFor(evolution_.getNoopOrZeroExtend(count_, i64), i64, turn);
+    auto *isLong = new ICmpInst(turn->getIterator(), CmpInst::ICMP_UGE, count, ConstantInt::get(i64, kFewest - 1));
+    BasicBlock *before = SplitEdge(preheader, &block_, &dominators_, &loops_);
+    Instruction *at = before->getTerminator();
     for (Target &target : targets_) {
       const SCEV *start = target.place.address->getStart();
       target.start = expander.expandCodeFor(start, start->getType(), at);
     }
     IRBuilder<> build(at);
-    build.SetCurrentDebugLocation(at->getDebugLoc());
-    Value *apart = build.CreateICmpUGE(count, build.getInt64(kFewest - 1));
+    const DebugLoc where = at->getDebugLoc();
+    build.SetCurrentDebugLocation(where);
+    Value *apart = build.getTrue();
     for (const auto &[sum, other] : checks_) {
       auto place = [&](const SCEV *what) { return expander.expandCodeFor(what, what->getType(), at); };
       Value *below = build.CreateICmpULE(place(sum.to), place(other.from));
@@ -347,13 +352,14 @@ private:
     BasicBlock *asItWas = SplitEdge(before, &block_, &dominators_, &loops_);
     auto block = [&](const char *name) { return BasicBlock::Create(context, name, &function_, asItWas); };
     BasicBlock *outer = block("scatter.strip"), *inner = block("scatter.amounts"), *latch = block("scatter.next");
+    ReplaceInstWithInst(preheader->getTerminator(), BranchInst::Create(before, asItWas, isLong));
     ReplaceInstWithInst(before->getTerminator(), BranchInst::Create(outer, asItWas, apart));
     // Buffers of what is added in both directions, by amount.
     DenseMap<std::pair<Value *, unsigned>, AllocaInst *> buffers;
 
     // The strip: its first iteration, and how many it has.
     IRBuilder<> strip(outer);
-    strip.SetCurrentDebugLocation(at->getDebugLoc());
+    strip.SetCurrentDebugLocation(where);
     ValueToValueMapTy map;
     SmallVector<std::pair<PHINode *, PHINode *>, 8> carried;
     for (PHINode &phi : block_.phis()) {
@@ -411,7 +417,7 @@ private:
       cast<PHINode>(map.lookup(phi))->addIncoming(next, inner);
       over->addIncoming(next, latch);
     }
-    amounts.SetCurrentDebugLocation(at->getDebugLoc());
+    amounts.SetCurrentDebugLocation(where);
     Value *following = amounts.CreateAdd(index, amounts.getInt64(1), "", true, true);
     index->addIncoming(following, inner);
 
@@ -436,12 +442,12 @@ private:
       PHINode *k = sum.CreatePHI(i64, 2);
       k->addIncoming(sum.getInt64(0), enter);
       Value *place = sum.CreateInBoundsGEP(element, to, k);
-      auto *before_ = cast<LoadInst>(sum.Insert(target.sum.load->clone()));
-      before_->setOperand(0, place);
+      auto *present = cast<LoadInst>(sum.Insert(target.sum.load->clone()));
+      present->setOperand(0, place);
       Value *more =
           sum.CreateAlignedLoad(element, sum.CreateInBoundsGEP(element, amount, k), target.sum.load->getAlign());
       sum.setFastMathFlags(target.sum.operations.front()->getFastMathFlags());
-      Value *after = sum.CreateFAdd(before_, more);
+      Value *after = sum.CreateFAdd(present, more);
       auto *store = cast<StoreInst>(sum.Insert(target.sum.store->clone()));
       store->setOperand(0, after);
       store->setOperand(1, place);
@@ -453,7 +459,7 @@ private:
     }
 
     IRBuilder<> end(latch);
-    end.SetCurrentDebugLocation(at->getDebugLoc());
+    end.SetCurrentDebugLocation(where);
     Value *begun = end.CreateAdd(first, many, "", true);
     first->addIncoming(begun, latch);
     end.CreateCondBr(end.CreateICmpEQ(begun, total), exit_, outer);
