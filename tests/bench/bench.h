@@ -52,6 +52,9 @@ struct bench_kernel {
     void (*hand)(struct bench_point *point, double *gradient);
     double (*hand_value)(struct bench_point *point, double *gradient);
     void (*hand_checkpoints)(struct bench_point *point, double *gradient); // with recomputation from checkpoints; may be null
+    // A tangent in direction (1, ..., 1); eight of them, in l times that direction; an adjoint with seed 1; eight, with seed l. Each
+    // leaves in gradient[0] what the first must be, from the last of its lanes. May be null.
+    void (*lanes[4])(struct bench_point *point, double *gradient);
     size_t (*kept)(int size); // bytes of distinct data that the reverse sweep needs; null: none
     double tolerance;         // ours against the handwritten one, relative to the largest component [1e-11]
 };

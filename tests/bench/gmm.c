@@ -5,6 +5,7 @@
 #include "../corpus/gmm.c"
 
 enum { GMM_D = 10, GMM_K = 25, GMM_STRIDE = GMM_D * (GMM_D + 1) / 2, GMM_SIZE = GMM_K * (1 + GMM_D + GMM_STRIDE) };
+enum { GMM_FACTORS = GMM_K + GMM_K * GMM_D };
 
 struct mixture {
     struct bench_point point;
@@ -169,6 +170,88 @@ static double bench_value_gradient(struct bench_point *point, double *g)
 
 BENCH_HAND(struct mixture, adjoint)
 
+#ifdef BENCH_GRADIENT_ALONE
+#define GMM_LANES {NULL}
+#else
+#define GMM_LANES {bench_tangent, bench_eight_tangents, bench_adjoint, bench_eight_adjoints}
+
+// Lanes: all parameters in one block of memory for each. The sum of all partial derivatives is what a tangent in direction
+// (1, ..., 1) is, and what the gradient of an adjoint adds up to.
+enum { LANES = 8 };
+
+struct eight {
+    double lane[LANES];
+};
+
+extern struct eight __enzyme_fwddiff_eight(void *function, ...);
+extern int enzyme_width, enzyme_dupv;
+
+static double lanes[LANES][GMM_SIZE];
+
+static void fill_lanes(int count, double factor)
+{
+    for (int l = 0; l < count; l++)
+        for (int k = 0; k < GMM_SIZE; k++)
+            lanes[l][k] = factor * (l + 1);
+}
+
+static double sum_of_lane(int l)
+{
+    double sum = 0.0;
+    for (int k = 0; k < GMM_SIZE; k++)
+        sum += lanes[l][k];
+    return sum / (l + 1);
+}
+
+#define GMM_ONE(dup) dup, x, lanes[0], dup, x + GMM_K, lanes[0] + GMM_K, dup, x + GMM_FACTORS, lanes[0] + GMM_FACTORS
+#define GMM_EIGHT                                                                                                      \
+    enzyme_dupv, sizeof lanes[0], x, lanes[0], enzyme_dupv, sizeof lanes[0], x + GMM_K, lanes[0] + GMM_K, enzyme_dupv, \
+        sizeof lanes[0], x + GMM_FACTORS, lanes[0] + GMM_FACTORS
+#define GMM_SIZES enzyme_const, data->d, enzyme_const, data->k, enzyme_const, point->size
+#define GMM_REST enzyme_const, data->points, enzyme_const, &data->prior
+
+static void bench_tangent(struct bench_point *point, double *gradient)
+{
+    struct mixture *data = (struct mixture *)point;
+    const double *x = point->x;
+    fill_lanes(1, 1.0);
+    gradient[0] = __enzyme_fwddiff((void *)gmm_objective, GMM_SIZES, GMM_ONE(enzyme_dup), GMM_REST);
+}
+
+static void bench_eight_tangents(struct bench_point *point, double *gradient)
+{
+    struct mixture *data = (struct mixture *)point;
+    const double *x = point->x;
+    fill_lanes(LANES, 1.0);
+    struct eight all = __enzyme_fwddiff_eight((void *)gmm_objective, enzyme_width, LANES, GMM_SIZES, GMM_EIGHT, GMM_REST);
+    gradient[0] = all.lane[LANES - 1] / LANES;
+}
+
+static void bench_adjoint(struct bench_point *point, double *gradient)
+{
+    struct mixture *data = (struct mixture *)point;
+    const double *x = point->x;
+    double result = 0.0, seed = 1.0;
+    fill_lanes(1, 0.0);
+    __enzyme_autodiff_void((void *)gmm_into, GMM_SIZES, GMM_ONE(enzyme_dup), GMM_REST, enzyme_dup, &result, &seed);
+    gradient[0] = sum_of_lane(0);
+}
+
+static void bench_eight_adjoints(struct bench_point *point, double *gradient)
+{
+    struct mixture *data = (struct mixture *)point;
+    const double *x = point->x;
+    double result = 0.0, seeds[LANES];
+    for (int l = 0; l < LANES; l++)
+        seeds[l] = l + 1;
+    fill_lanes(LANES, 0.0);
+    __enzyme_autodiff_void((void *)gmm_into, enzyme_width, LANES, GMM_SIZES, GMM_EIGHT, GMM_REST, enzyme_dupv,
+                           sizeof(double), &result, seeds);
+    gradient[0] = sum_of_lane(LANES - 1);
+}
+
+#endif
+
 static size_t bench_kept(int n)
 {
     return sizeof(double) * (size_t)n * GMM_K * (GMM_D + 1); // the scaled coordinates and the terms
@@ -180,5 +263,6 @@ const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .normal = 1000,
     .sweep = {100, 300, 1000, 3000},
     BENCH_FUNCTIONS,
+    .lanes = GMM_LANES,
     .kept = bench_kept,
 };

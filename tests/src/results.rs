@@ -59,6 +59,8 @@ pub struct Speed {
     pub hand_value: Option<Time>,
     /// By hand, recomputing from checkpoints.
     pub hand_checkpoints: Option<Time>,
+    /// One tangent, eight side by side; one adjoint, eight side by side.
+    pub lanes: [Option<Time>; 4],
     /// Our gradient of the function as clang leaves it at -O0.
     pub unoptimised: Option<Time>,
     /// The gradient of another plugin.
@@ -127,6 +129,7 @@ impl Speed {
             value_gradient: printed.time("value_gradient"),
             hand_value: printed.time("hand_value"),
             hand_checkpoints: printed.time("hand_checkpoints"),
+            lanes: ["tangent", "eight_tangents", "adjoint", "eight_adjoints"].map(|name| printed.time(name)),
             unoptimised: printed.time("unoptimised.gradient"),
             reference: printed.time("reference.gradient"),
             reference_value_gradient: printed.time("reference.value_gradient"),
@@ -135,6 +138,12 @@ impl Speed {
 
     fn over_primal(&self, time: Option<Time>) -> Option<f64> {
         time.map(|time| time.minimum / self.primal.minimum)
+    }
+
+    /// Time of eight lanes over that of one: tangents from column 0 on, adjoints from 2 on.
+    fn eight_over_one(&self, column: usize) -> Option<f64> {
+        let [one, eight] = [column, column + 1].map(|n| self.lanes.get(n).copied().flatten());
+        Some(eight?.minimum / one?.minimum)
     }
 
     /// Gradient over handwritten gradient.
@@ -177,7 +186,7 @@ fn strict(row: &Row, number: impl Fn(&Speed) -> Option<f64>) -> Option<f64> {
     row.strict.as_ref().and_then(number)
 }
 
-const SPEED: [Column; 14] = [
+const SPEED: [Column; 16] = [
     ("primal", |row| strict(row, |s| Some(s.primal.minimum)), Show::Time),
     ("gradient", |row| strict(row, |s| s.over_primal(Some(s.gradient))), Show::Ratio),
     ("hand", |row| strict(row, |s| s.over_primal(Some(s.hand))), Show::Ratio),
@@ -191,6 +200,8 @@ const SPEED: [Column; 14] = [
     ("fast: gradient", |row| row.fast.as_ref().and_then(|s| s.over_primal(Some(s.gradient))), Show::Ratio),
     ("fast: gradient / hand", |row| row.fast.as_ref().map(Speed::over_hand), Show::Ratio),
     ("AD at -O0", |row| strict(row, |s| s.over_primal(s.unoptimised)), Show::Ratio),
+    ("8 tangents / 1", |row| strict(row, |s| s.eight_over_one(0)), Show::Ratio),
+    ("8 adjoints / 1", |row| strict(row, |s| s.eight_over_one(2)), Show::Ratio),
     ("reference", |row| strict(row, |s| s.over_primal(s.reference)), Show::Ratio),
 ];
 

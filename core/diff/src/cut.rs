@@ -96,7 +96,8 @@ fn value_type(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
 /// What storing and loading `key` costs in all.
 fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -> u64 {
     let scope = s.scope(key);
-    let bytes = value_type(module, s, key);
+    let lanes = if matches!(key, Key::Shadow(_)) { u64::from(s.key.width) } else { 1 };
+    let bytes = value_type(module, s, key).saturating_mul(lanes);
     let once = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
     let times = match crate::steady::of(s, key) {
         Some(place) => crate::steady::rows(module, s, &place),

@@ -7,7 +7,8 @@
 //! that the first contribution to an adjoint costs nothing after promotion, without any fast-math flag.
 
 use enzyme_ir::{
-    Access, BlockId, Builder, Const, FastMath, Func, FuncId, Inst, MemClass, Module, Op, Type, TypeId, ValueId,
+    Access, BinOp, BlockId, Builder, CastOp, Const, FastMath, Func, FuncId, Inst, MemClass, Module, Op, Type, TypeId,
+    ValueId,
 };
 use smallvec::smallvec;
 
@@ -30,6 +31,14 @@ pub struct Emit<'m> {
 }
 
 impl<'m> Emit<'m> {
+    /// `start`, moved as far as `to` is from `from`.
+    pub fn moved_alike(&mut self, start: ValueId, from: ValueId, to: ValueId) -> ValueId {
+        let i64 = self.module.ctx.types.int(64);
+        let [to, from] = [to, from].map(|p| self.b().cast(CastOp::PtrToInt, p, i64));
+        let distance = self.b().binary(BinOp::Sub, to, from);
+        self.b().byte_offset(start, distance)
+    }
+
     /// Starts the body of `func`, which has no blocks yet.
     pub fn new(module: &'m mut Module, mut func: Func) -> Emit<'m> {
         let entry = func.add_block(Some("entry".to_owned()));

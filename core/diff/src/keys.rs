@@ -4,6 +4,8 @@
 //! a call. [`derive()`] says whether it is simply there, can be rebuilt from other keys, or is a *root* that only a cache
 //! can give back.
 
+use std::collections::BTreeSet;
+
 use enzyme_analysis::{Activity, Callee, ClassId, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BinOp, BlockId, CastOp, Const, Func, InstId, Module, Op, Type, ValueDef, ValueId};
@@ -56,6 +58,9 @@ pub enum Source {
 
 /// How many operations in the ways that meet in a phi are done again, whichever was taken.
 const SELECTION_SIZE: u32 = 100;
+
+/// How many values are looked at to see where a pointer comes from.
+const MOVES: usize = 40;
 
 /// How far it is looked whether a value that stands in memory is better computed.
 const STANDING_DEPTH: u32 = 6;
@@ -231,7 +236,7 @@ pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
     match key {
         Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => Source::Root,
         Key::Primal(v) => derive_primal(module, s, v),
-        Key::Shadow(v) => derive_shadow(s, v),
+        Key::Shadow(v) => derive_shadow(module, s, v),
     }
 }
 
@@ -359,7 +364,7 @@ fn derive_by_op(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     }
 }
 
-fn derive_shadow(s: &Subject<'_>, v: ValueId) -> Source {
+fn derive_shadow(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     let ValueDef::Inst(i) = s.func.values[v].def else { return Source::Free };
     if let Some(a) = s.shape.affine.get(&v) {
         return Source::Rebuild(vec![Key::Shadow(a.start), Key::Primal(a.step)], cost::ADDRESS);
@@ -385,8 +390,45 @@ fn derive_shadow(s: &Subject<'_>, v: ValueId) -> Source {
         Op::Load(_) if s.is_stable_load(i) => {
             Source::Rebuild(inst.args.iter().map(|a| address(*a)).collect(), cost::LOAD)
         }
+        Op::Phi(_) => match moved_from(module, s, v) {
+            Some(base) => Source::Rebuild(vec![Key::Primal(v), Key::Primal(base), Key::Shadow(base)], cost::SIMPLE),
+            None => Source::Root,
+        },
         _ => Source::Root,
     }
+}
+
+/// The pointer from which a phi comes on every way, moved by offsets alone: its shadow is as far from that one's shadow as it is
+/// from that one. It is one that no loop makes anew.
+pub fn moved_from(module: &Module, s: &Subject<'_>, phi: ValueId) -> Option<ValueId> {
+    let ty = s.func.ty(phi);
+    let is_phi = s.func.def_inst(phi).is_some_and(|i| matches!(s.func.insts[i].op, Op::Phi(_)));
+    if !is_phi || !matches!(module.ctx.types[ty], Type::Ptr(_)) {
+        return None;
+    }
+    let (mut base, mut seen, mut work) = (None, BTreeSet::new(), vec![phi]);
+    while let Some(v) = work.pop() {
+        if !seen.insert(v) {
+            continue;
+        }
+        if s.func.ty(v) != ty || seen.len() > MOVES {
+            return None;
+        }
+        let inst = s.func.def_inst(v).map(|i| &s.func.insts[i]);
+        match inst.map(|i| (&i.op, &i.args)) {
+            Some((Op::Gep { .. }, args)) => work.extend(args.first()),
+            Some((Op::Phi(_), args)) => work.extend(args.iter()),
+            Some((Op::Select, args)) => work.extend(args.iter().skip(1)),
+            _ if base.is_none_or(|b| b == v) => base = Some(v),
+            _ => return None,
+        }
+    }
+    base.filter(|b| s.has_shadow(*b) && s.scope(Key::Primal(*b)).is_none())
+}
+
+/// [`moved_from`], where there are several shadows: their offset takes one register instead of one for each.
+pub fn moved_in_lanes(module: &Module, s: &Subject<'_>, phi: ValueId) -> Option<ValueId> {
+    if s.key.width > 1 { moved_from(module, s, phi) } else { None }
 }
 
 /// Bytes that caching a value of this type takes.

@@ -8,7 +8,7 @@ use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClas
 use super::{Reverse, as_call};
 use crate::checkpoint;
 use crate::copies::{Bytes, classify, taken_for_integer};
-use crate::keys::{Key, is_own_shadow};
+use crate::keys::{Key, is_own_shadow, moved_in_lanes};
 use crate::plan::Rows;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
@@ -84,7 +84,7 @@ impl Reverse<'_, '_> {
         phis: &mut Vec<(InstId, ValueId, Option<usize>)>,
         next: &std::collections::BTreeMap<LoopId, ValueId>,
     ) -> Result<(), Refusal> {
-        let mut entered = None;
+        let (mut entered, mut moved) = (None, Vec::new());
         let i32 = self.e.module.ctx.types.int(32);
         if self.plan.choice.cached.contains(&Key::Entered(b))
             && let Some(Merge::Recorded(_)) = self.s.shape.merges.get(&b)
@@ -97,6 +97,10 @@ impl Reverse<'_, '_> {
             let v = self.e.b().phi(inst.ty, &[]);
             self.map[r] = Some(v);
             phis.push((*i, v, None));
+            if let Some(base) = moved_in_lanes(self.e.module, &self.s, r).filter(|_| self.s.has_shadow(r)) {
+                moved.push((r, base));
+                continue;
+            }
             for lane in 0..if self.s.has_shadow(r) { self.shadows.len() } else { 0 } {
                 let v = self.e.b().phi(inst.ty, &[]);
                 self.shadows[lane].insert(r, v);
@@ -108,6 +112,15 @@ impl Reverse<'_, '_> {
             self.s.func.blocks[b].insts.iter().find(|i| !matches!(self.s.func.insts[**i].op, Op::Phi(_))).copied();
         if let Some(i) = pad.filter(|i| matches!(self.s.func.insts[*i].op, Op::LandingPad { .. })) {
             self.forward_inst(i)?;
+        }
+        for (r, base) in moved {
+            let (from, to) = (self.forward_value(base), self.forward_value(r));
+            self.in_lanes(|this| {
+                let start = this.forward_shadow(base)?;
+                let v = this.e.moved_alike(start, from, to);
+                this.shadows[this.lane].insert(r, v);
+                Ok(())
+            })?;
         }
         let (i64, one) = (self.e.module.ctx.types.int(64), self.e.b().i64(1));
         if let Some(l) = self.s.shape.loops.headed_by(b)

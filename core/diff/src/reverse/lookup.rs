@@ -8,7 +8,7 @@ use enzyme_ir::{BinOp, FloatKind, Inst, InstId, MemClass, Op, Type, ValueDef, Va
 use enzyme_rules::{Group, Spelling};
 
 use super::{Reverse, as_call};
-use crate::keys::{Key, Source, derive, selection};
+use crate::keys::{Key, Source, derive, moved_from, selection};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
 
@@ -125,6 +125,10 @@ impl Reverse<'_, '_> {
         let Some(i) = self.s.func.def_inst(v) else {
             return Err(Refusal::new(RefusalKind::Internal(format!("{key:?} has no definition"))));
         };
+        if let Some(base) = moved_from(self.e.module, &self.s, v).filter(|_| is_shadow) {
+            let (to, from, start) = (self.part(v, false), self.part(base, false), self.part(base, true));
+            return Ok(self.e.moved_alike(start, from, to));
+        }
         if let Some([condition, then, other]) = selection(self.e.module, &self.s, i).filter(|_| !is_shadow) {
             let [condition, then, other] = [condition, then, other].map(|v| self.part(v, false));
             return Ok(self.e.choose(condition, then, other));

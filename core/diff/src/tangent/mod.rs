@@ -19,7 +19,7 @@ use enzyme_rules::{Place, Rule};
 
 use crate::copies::replaced;
 use crate::emit::Emit;
-use crate::keys::{Subject, is_own_shadow};
+use crate::keys::{Subject, is_own_shadow, moved_in_lanes};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
@@ -107,19 +107,31 @@ impl Tangent<'_, '_> {
         for b in &order {
             self.e.block = self.starts[b];
             self.here = Some(*b);
+            let mut moved = Vec::new();
             for i in &self.s.func.blocks[*b].insts {
                 let inst = &self.s.func.insts[*i];
                 let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
                 let v = self.e.b().phi(inst.ty, &[]);
                 self.map[r] = Some(v);
                 phis.push((*i, v, None));
-                if self.wants_shadow(r) {
+                if let Some(base) = moved_in_lanes(self.e.module, &self.s, r).filter(|_| self.wants_shadow(r)) {
+                    moved.push((r, base));
+                } else if self.wants_shadow(r) {
                     for lane in 0..self.shadows.len() {
                         let v = self.e.b().phi(inst.ty, &[]);
                         self.shadows[lane].insert(r, v);
                         phis.push((*i, v, Some(lane)));
                     }
                 }
+            }
+            for (r, base) in moved {
+                let (from, to) = (self.value(base), self.value(r));
+                self.in_lanes(|this| {
+                    let start = this.shadow(base)?;
+                    let v = this.e.moved_alike(start, from, to);
+                    this.shadows[this.lane].insert(r, v);
+                    Ok(())
+                })?;
             }
             for i in &self.s.func.blocks[*b].insts {
                 let inst = &self.s.func.insts[*i];
