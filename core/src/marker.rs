@@ -5,7 +5,7 @@
 //! annotations, which may stand before any argument or after the last, are about the whole call: [`Settings`]; the limit of
 //! its tape is read by [`max_tape`] before anything is prepared.
 
-use enzyme_diff::{Mode, ParamActivity};
+use enzyme_diff::{Content, Mode, ParamActivity};
 use enzyme_ir::{FuncId, Module, Type, TypeId};
 use enzyme_llvm::{MarkerCall, MarkerValue};
 
@@ -19,10 +19,13 @@ pub const MARKERS: &[(&str, Mode)] = &[
     ("__enzyme_augmentfwd", Mode::Augmented),
     ("__enzyme_reverse", Mode::Gradient),
     (ERROR_ESTIMATE, Mode::Forward),
+    (SPARSITY, Mode::Forward),
 ];
 
 /// Part of the names of marker functions that ask for bounds of rounding errors in the place of tangents.
 pub const ERROR_ESTIMATE: &str = "__enzyme_error_estimate";
+/// The marker whose shadows are sets of independent variables.
+pub const SPARSITY: &str = "__enzyme_sparsity";
 
 /// Part of the names of marker functions that ask for the number of bytes which [`TAPE_BYTES`] is.
 pub const AUGMENT_SIZE: &str = "__enzyme_augmentsize";
@@ -46,7 +49,6 @@ pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_condition",
     "__enzyme_sample",
     "__enzyme_observe",
-    "__enzyme_todense",
     "__enzyme_checkpoint_",
     "__enzyme_fixed_point",
     "__enzyme_set_",
@@ -143,8 +145,8 @@ pub struct Settings {
     pub primal: bool,
     /// The primal result is constant.
     pub constant_result: bool,
-    /// Bounds of rounding errors stand in the place of tangents.
-    pub error_bounds: bool,
+    /// What stands in the place of tangents.
+    pub content: Content,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
     /// Argument that points to memory for the record of a split derivative.
@@ -286,6 +288,15 @@ pub fn max_tape(call: &MarkerCall) -> Result<Option<u64>, Report> {
     Ok(None)
 }
 
+/// What the shadows that the marker of `call` asks for hold.
+fn content_of(call: &MarkerCall) -> Content {
+    match () {
+        () if call.callee.contains(ERROR_ESTIMATE) => Content::ErrorBound,
+        () if call.callee.contains(SPARSITY) => Content::Dependence,
+        () => Content::Tangent,
+    }
+}
+
 /// Understands the arguments of `call`, which differentiates `func`.
 pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Result<Marker, Report> {
     let name = &module.funcs[func].name;
@@ -299,8 +310,8 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     // All primal arguments, the annotation, all shadows in the same order.
     let between = (0..call.args.len()).find(|at| annotation_at(call, *at) == Some(INTERLEAVE));
     let mut shadow_at = between.map(|n| n + 1);
-    let error_bounds = call.callee.contains(ERROR_ESTIMATE);
-    let mut settings = Settings { width, primal: mode == Mode::Augmented, error_bounds, ..Settings::default() };
+    let content = content_of(call);
+    let mut settings = Settings { width, primal: mode == Mode::Augmented, content, ..Settings::default() };
     while params.len() < param_types.len() {
         let n = params.len();
         let ty = param_types[n];

@@ -27,6 +27,8 @@ use crate::wrapper;
 const RETRIES: usize = 6;
 /// What programs call in the body of a loop to have it checkpointed.
 const CHECKPOINT_MARK: &str = "__enzyme_checkpoint";
+/// The marker whose result is a view of memory that two functions stand for.
+const TO_DENSE: &str = "__enzyme_todense";
 
 /// What happened to a marker call.
 enum Outcome {
@@ -46,6 +48,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
     let calls = session.find_marker_calls(&parts);
     if calls.is_empty() {
+        lower_dense_views(session);
         session.lower_statements(phase.may_defer());
         session.drop_checkpoint_marks();
         return true;
@@ -107,6 +110,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
             engine.timing.of("optimise", || session.optimise(&exported, level));
         }
     }
+    let dense = lower_dense_views(session);
     session.lower_statements(phase.may_defer());
     session.drop_checkpoint_marks();
     session.finish(&parts);
@@ -116,7 +120,19 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     if options.print_perf {
         eprint!("enzyme: time in the derivatives of this module\n{}", engine.timing);
     }
-    changed || !failed.is_empty() || phase.may_defer()
+    changed || dense || !failed.is_empty() || phase.may_defer()
+}
+
+/// Lowers dense views of sparse storage, now that all derivatives which read and write them stand there; whether there were any.
+fn lower_dense_views(session: &mut Session) -> bool {
+    let views = session.find_marker_calls(&[TO_DENSE]);
+    for call in &views {
+        if let Err(why) = session.lower_dense(call) {
+            let what = format!("the dense view that '{}' gives can't be followed: {why}", call.callee);
+            Report::new(codes::E0112, what).at(Some(call.caller), call.loc).show(session);
+        }
+    }
+    !views.is_empty()
 }
 
 /// The numbers below `count` in rounds: what one needs comes in an earlier round, unless both need each other.
@@ -393,6 +409,12 @@ fn differentiate(
     let mode = marker::mode_of(&call.callee)?;
     let func = marker::function_of(call)?;
     let marker = marker::parse(&session.ir, call, mode, func)?;
+    if marker.settings.content == enzyme_diff::Content::Dependence
+        && session.find_function(enzyme_diff::UNION).is_none()
+    {
+        let what = format!("'{}' needs '{}'", call.callee, enzyme_diff::UNION);
+        return Err(Report::new(codes::E0108, what).note("<enzyme/sparsity.h> has it: include that header").into());
+    }
     let layout = wrapper::layout_of(&session.ir, call, &marker);
     if let Some((_, _, made)) = engine.kept.iter().find(|(m, n, _)| *m == mode && *n == layout).cloned() {
         return put(session, engine, call, &marker, &made, Vec::new(), number);
@@ -432,10 +454,10 @@ fn differentiate(
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
     let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
     let strong_zero = options.strong_zero || marker.settings.strong_zero;
-    let error_bounds = marker.settings.error_bounds;
-    let synthesis = enzyme_diff::Options { fast, strong_zero, error_bounds, cache_price };
-    // What was made without the stronger zero is not taken for a call that wants it, nor the other way round; a bound is no tangent.
-    let alone = strong_zero != options.strong_zero || error_bounds;
+    let content = marker.settings.content;
+    let synthesis = enzyme_diff::Options { fast, strong_zero, content, cache_price };
+    // What was made without the stronger zero is not taken for a call that wants it, nor the other way round; nor are bounds or sets taken for tangents.
+    let alone = strong_zero != options.strong_zero || content != enzyme_diff::Content::Tangent;
     if alone {
         engine.forget();
     }

@@ -403,6 +403,7 @@ mod tests {
             value_gradient: None,
             hand_value: None,
             hand_checkpoints: None,
+            lanes: [None; 4],
             unoptimised: None,
             reference: None,
             reference_value_gradient: None,

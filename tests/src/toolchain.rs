@@ -126,7 +126,10 @@ impl Compilation {
             flags.extend(CPP_FLAGS.map(Into::into));
             flags.extend(["-I".into(), root().join("include").into_os_string()]);
         }
-        Self { source, output, flags, libraries: vec!["-lm".into()] }
+        // Colours of sparse derivatives; a program that has none is not linked with it.
+        let colours = ["-Wl,--as-needed", "-lColPack"].into_iter().filter(|_| is_cpp(&source));
+        let libraries = ["-lm"].into_iter().chain(colours).map(Into::into).collect();
+        Self { source, output, flags, libraries }
     }
 
     /// With the plugin.

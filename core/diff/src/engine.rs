@@ -12,7 +12,7 @@ use crate::keys::Subject;
 use crate::plan::Plan;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature, signature};
-use crate::reverse::{Options, ShadowGlobals};
+use crate::reverse::{Content, Options, ShadowGlobals};
 use crate::shape::Shape;
 
 /// Activity of a parameter, as the user states it.
@@ -313,11 +313,12 @@ impl Engine {
         };
         let s = Subject { func: &func, unit, activity, shape: &shape, key };
         if let Some(rule) = module.stated.rules.get(&key.func).cloned() {
-            if options.error_bounds {
-                let name = &func.name;
-                let what = format!(
-                    "the rounding error of '{name}' can't be bounded by the derivative that the program gives for it"
-                );
+            if options.content != Content::Tangent {
+                let what = match options.content {
+                    Content::Dependence => "what the result depends on can't be told from",
+                    _ => "the rounding error can't be bounded by",
+                };
+                let what = format!("{what} the derivative that the program gives for '{}'", func.name);
                 return Err(Refusal::new(RefusalKind::Rule(what)));
             }
             let is_mixed = |c: &Option<enzyme_analysis::ClassId>| c.is_some_and(|c| activity.mixed.contains(&c));

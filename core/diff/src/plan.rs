@@ -70,7 +70,7 @@ pub struct Plan {
     pub steady: Vec<SteadyCache>,
     /// Frees.
     pub frees: Frees,
-    /// Values whose adjoint may be zero because another arm of a selection was taken.
+    /// Values whose adjoint may be zero because another arm of a selection was taken, or, in some lanes, because these hold nothing.
     pub selectable: BTreeSet<ValueId>,
     /// Stack slots that must outlive the forward sweep of a split derivative.
     pub heap_slots: BTreeSet<InstId>,
@@ -143,7 +143,9 @@ impl Plan {
             }
         }
         let steady = steady::caches(s, &alike);
-        Ok(Plan { needed, choice, cells, loops, steady, frees, selectable: find_selectable(s), heap_slots })
+        let mut selectable = find_selectable(s);
+        selectable.extend(crate::lanes::partly_undefined(module, s));
+        Ok(Plan { needed, choice, cells, loops, steady, frees, selectable, heap_slots })
     }
 
     /// Where a load is kept that is the same throughout a loop: which of the caches, and its position there.

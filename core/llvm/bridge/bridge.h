@@ -500,6 +500,11 @@ size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity);
 void enz_statements_mark(EnzHost host);
 void enz_statements_lower(EnzHost host, uint8_t before_link);
 
+// ---- dense.cpp ------------------------------------------------------------------------------------------------
+
+// Makes accesses through the view that `call` gives calls of the functions behind it; false, and why not, if it can't.
+uint8_t enz_lower_dense(EnzHost host, EnzValue call, EnzTextSink why, void *context);
+
 // ---- truncate.cpp ---------------------------------------------------------------------------------------------
 
 // Replaces a call by the address of a clone of `function`; false if a format is not that of a type, or not narrower.

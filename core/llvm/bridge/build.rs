@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 37] = [
+const SOURCES: [&str; 38] = [
     "plugin",
     "options",
     "host",
@@ -40,6 +40,7 @@ const SOURCES: [&str; 37] = [
     "sums",
     "scatter",
     "truncate",
+    "dense",
     "optimise",
     "loops",
     "diagnose",

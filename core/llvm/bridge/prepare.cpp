@@ -144,41 +144,6 @@ void dropLifetimes(Function &function) {
         inst.eraseFromParent();
 }
 
-// A constant without undefined floats.
-Constant *defined(Constant *constant) {
-  if (isa<UndefValue>(constant))
-    return Constant::getNullValue(constant->getType());
-  auto *type = dyn_cast<FixedVectorType>(constant->getType());
-  if (!type || !constant->containsUndefOrPoisonElement())
-    return constant;
-  SmallVector<Constant *, 8> lanes;
-  for (unsigned i = 0; i < type->getNumElements(); ++i) {
-    Constant *lane = constant->getAggregateElement(i);
-    if (!lane)
-      return constant;
-    lanes.push_back(isa<UndefValue>(lane) ? Constant::getNullValue(lane->getType()) : lane);
-  }
-  return ConstantVector::get(lanes);
-}
-
-// Undefined lanes of float vectors become zero, or some other lane: the adjoint of an unused lane is zero, and its
-// product with such a lane must be zero, not poison.
-void defineLanes(Function &function) {
-  for (BasicBlock &block : function)
-    for (Instruction &inst : block) {
-      if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&inst); shuffle && shuffle->getType()->isFPOrFPVectorTy()) {
-        SmallVector<int, 16> mask(shuffle->getShuffleMask());
-        for (int &lane : mask)
-          lane = std::max(lane, 0);
-        if (!shuffle->getType()->isScalableTy())
-          shuffle->setShuffleMask(mask);
-      }
-      for (Use &use : inst.operands())
-        if (auto *constant = dyn_cast<Constant>(use.get()); constant && constant->getType()->isFPOrFPVectorTy())
-          use.set(defined(constant));
-    }
-}
-
 } // namespace
 
 namespace enz {
@@ -302,7 +267,6 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   }
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
-  defineLanes(*clone);
   host->functions->invalidate(*clone, PreservedAnalyses::none());
   return enz::in(static_cast<Value *>(clone));
 }

@@ -444,6 +444,8 @@ unsafe extern "C" {
     pub fn enz_statements_mark(host: HostRef);
     pub fn enz_statements_lower(host: HostRef, before_link: u8);
 
+    pub fn enz_lower_dense(host: HostRef, call: ValueRef, why: TextSink, context: *mut c_void) -> u8;
+
     pub fn enz_truncate(
         host: HostRef,
         call: ValueRef,

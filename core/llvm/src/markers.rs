@@ -145,6 +145,17 @@ impl Session {
         Some(MarkerArg { ty, value, attrs })
     }
 
+    /// Makes what is read and written through the dense view that `call` gives calls of the functions behind it; the reason if
+    /// that can't be.
+    pub fn lower_dense(&mut self, call: &MarkerCall) -> Result<(), String> {
+        let Some(value) = self.found.get_mut(call.handle).and_then(|f| f.call.take()) else { return Ok(()) };
+        // SAFETY: the call is in the module and was not replaced.
+        match collect(|sink, context| unsafe { ffi::enz_lower_dense(self.host, value, sink, context) }) {
+            (0, why) => Err(why),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the call of a marker the address of a clone of `function` whose operations are rounded from `from` bits to `to`
     /// bits, or to so many of exponent and digits; false if there are no such formats.
     pub fn truncate(&mut self, call: &MarkerCall, function: FuncId, from: u32, to: (u32, u32, u32)) -> bool {

@@ -74,6 +74,12 @@ struct Rank {
     proof: Proof,
 }
 
+/// A copy or fill, in memory that is one object or several, which may hold different things at one offset.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Moved {
+    several: bool,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Cell {
     rank: Option<Rank>,
@@ -142,21 +148,23 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
         }
         ranked.push((rank, step, *item, *span));
     }
+    let several = places.iter().any(|(class, _)| class.objects.len() > 1);
+    let moved = (asked == Use::Moved).then_some(Moved { several });
     // The strongest first: what contradicts only weaker evidence is no contradiction.
     ranked.sort_by_key(|(rank, ..)| std::cmp::Reverse(*rank));
     for (rank, step, item, span) in &ranked {
         let start = item.span.offset.wrapping_sub(span.offset);
         match i64::try_from(*step) {
-            Ok(0) if whole => mark(&mut map, start, item, *rank, asked),
-            Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, *rank, asked),
+            Ok(0) if whole => mark(&mut map, start, item, *rank, moved),
+            Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, *rank, moved),
             Ok(s) => {
                 let mut at = start.rem_euclid(s);
                 // An item that begins before the stretch and reaches into it.
                 if whole && at + item.size as i64 > s {
-                    mark(&mut map, at - s, item, *rank, asked);
+                    mark(&mut map, at - s, item, *rank, moved);
                 }
                 while at < cells as i64 {
-                    mark(&mut map, at, item, *rank, asked);
+                    mark(&mut map, at, item, *rank, moved);
                     at += s;
                 }
             }
@@ -181,7 +189,7 @@ fn covers(found: &[(Item, Proof, Span)], len: Option<u64>) -> bool {
     len.is_none_or(|n| (0..n / size).all(|k| offsets.contains(&((k * size) as i64))))
 }
 
-fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, asked: Use) {
+fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, moved: Option<Moved>) {
     for nth in 0..item.size {
         let Some(cell) = usize::try_from(at + nth as i64).ok().and_then(|n| map.get_mut(n)) else { continue };
         let new = Cell { rank: Some(rank), ty: Some(item.ty), nth, clash: cell.clash };
@@ -190,9 +198,10 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, asked: Use) {
             // What is only declared must not turn a pointer into a float.
             let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
             let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed);
-            cell.clash |= weak && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
-            let moved = asked == Use::Moved && matches!(item.ty, ByteType::Float(_)) && rank.proof > Proof::Declared;
-            if stronger == Some(rank) || moved && cell.ty == Some(ByteType::Integer) {
+            let doubtful = weak || moved == Some(Moved { several: true }) && item.ty != ByteType::Integer;
+            cell.clash |= doubtful && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
+            let float = moved.is_some() && matches!(item.ty, ByteType::Float(_));
+            if stronger == Some(rank) || float && cell.ty == Some(ByteType::Integer) {
                 *cell = Cell { clash: cell.clash, ..new };
             }
             continue;

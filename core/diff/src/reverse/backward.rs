@@ -353,7 +353,7 @@ impl Reverse<'_, '_> {
             results.push(value);
         }
         let over = Operands { args: &operands, results: &results, ty };
-        // An arm that was not selected has adjoint zero, whatever its partial derivatives are.
+        // An arm that was not selected has adjoint zero, whatever its partial derivatives are, and so has a lane that holds nothing.
         let selectable = result.is_some_and(|r| self.plan.selectable.contains(&r));
         let mut sums: Vec<Option<ValueId>> = vec![None; args.len()];
         for (o, is_live) in rule.outputs.iter().zip(&lives) {

@@ -43,6 +43,18 @@ pub use forward::{place_of, shadow_global};
 pub(crate) use state::State;
 pub(crate) use unwind::as_call;
 
+/// What stands in shadows of forward derivatives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// Tangents.
+    #[default]
+    Tangent,
+    /// Bounds of errors, to first order.
+    ErrorBound,
+    /// Names of sets of independent variables.
+    Dependence,
+}
+
 /// Options of synthesis.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -50,8 +62,8 @@ pub struct Options {
     pub fast: FastMath,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
-    /// Forward derivatives carry bounds of rounding errors instead of tangents.
-    pub error_bounds: bool,
+    /// What forward derivatives carry.
+    pub content: Content,
     /// What the plan takes caching to cost.
     pub cache_price: CachePrice,
 }

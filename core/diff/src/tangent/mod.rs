@@ -4,6 +4,7 @@
 //! Control flow is that of the primal. Tangents of values that are not active are zero.
 
 mod calls;
+mod dependence;
 mod error;
 
 use std::collections::BTreeMap;
@@ -25,7 +26,9 @@ use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{Derivatives, Signature};
 use crate::reverse::memory::choice_of;
-use crate::reverse::{Options, ShadowGlobals, place_of, shadow_global};
+use crate::reverse::{Content, Options, ShadowGlobals, place_of, shadow_global};
+
+pub use dependence::UNION;
 
 struct Tangent<'a, 'm> {
     e: Emit<'m>,
@@ -316,9 +319,17 @@ impl Tangent<'_, '_> {
                 // An address may be computed as an integer: a tagged pointer.
                 let address = inst.result.filter(|r| self.s.has_shadow(*r) && !self.s.is_active(*r));
                 let Some(r) = address.or(active.filter(|r| self.s.is_active(*r))) else { return Ok(()) };
+                let narrows =
+                    matches!(inst.op, Op::Cast(CastOp::FPTrunc)) && self.options.content == Content::Dependence;
+                if let (true, Some(from)) = (narrows, inst.args.first()) {
+                    let wide = self.shadow(*from)?;
+                    let name = self.narrowed(wide, inst.ty)?;
+                    self.shadows[self.lane].insert(r, name);
+                    return Ok(());
+                }
                 if address.is_some() || matches!(inst.op, Op::Cast(_)) {
                     if let Some(mut v) = self.mirror(inst)? {
-                        if self.options.error_bounds && matches!(inst.op, Op::Cast(CastOp::FPTrunc)) {
+                        if self.options.content == Content::ErrorBound && matches!(inst.op, Op::Cast(CastOp::FPTrunc)) {
                             let result = self.value(r);
                             let size = self.magnitude(result);
                             v = self.with_rounding(v, size, 1.0);
@@ -509,12 +520,14 @@ impl Tangent<'_, '_> {
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
                 let x = self.shadow(args[n])?;
-                let term = match self.options.strong_zero {
-                    true => strong_product(&mut self.e, x, expr, &over),
-                    false => product(&mut self.e, x, expr, &over),
+                let term = match (self.options.content, self.options.strong_zero) {
+                    (Content::Dependence, _) => x,
+                    (_, true) => strong_product(&mut self.e, x, expr, &over),
+                    (_, false) => product(&mut self.e, x, expr, &over),
                 };
-                let term = if self.options.error_bounds { self.magnitude(term) } else { term };
+                let term = if self.options.content == Content::ErrorBound { self.magnitude(term) } else { term };
                 tangent = Some(match tangent {
+                    Some(t) if self.options.content == Content::Dependence => self.union(t, term)?,
                     Some(t) => self.e.sum(t, term),
                     None => term,
                 });
@@ -524,7 +537,7 @@ impl Tangent<'_, '_> {
                 Place::Return => tangent.map(|t| self.e.to_float(t, result_ty)),
                 Place::ReturnField(_) | Place::Pointee(_) => tangent,
             };
-            if let (true, Some(t)) = (self.options.error_bounds, tangent)
+            if let (Content::ErrorBound, Some(t)) = (self.options.content, tangent)
                 && let Some(size) = self.size(rule, o.place, args, ty, whole)
             {
                 tangent = Some(self.with_rounding(t, size, error::roundings(rule)));
@@ -558,8 +571,10 @@ impl Tangent<'_, '_> {
         if !self.s.has_shadow(p) || !(carries(v) || inst.result.is_some_and(carries)) {
             return Ok(());
         }
-        if self.options.error_bounds {
-            return self.refuse(i, "the rounding error of an atomic update");
+        match self.options.content {
+            Content::Tangent => {}
+            Content::ErrorBound => return self.refuse(i, "the rounding error of an atomic update"),
+            Content::Dependence => return self.refuse(i, "what an atomic update depends on"),
         }
         if self.s.is_mixed(p) && self.s.is_active(v) {
             let (shadow, primal) = (self.shadow(p)?, self.value(p));
