@@ -124,7 +124,8 @@ ENZYME_SPARSITY_SHARED struct enzyme_sparsity_pattern enzyme_sparsity_rows(const
   for (size_t row = 0; good && row < rows; row++) {
     size_t first = pattern.entries, waiting = 0;
     size_t name = names[row] > 0.0 ? (size_t)names[row] : 0;
-    int full = name == all;
+    // What is no name was left in memory by something else: nothing is known of it.
+    int full = name == all || name >= total;
     if (name > 0 && name < total)
       work[waiting++] = name;
     while (waiting > 0 && !full && good) {

@@ -5,7 +5,9 @@
 
 #if CORPUS_HAS_AD
 extern void __enzyme_checkpoint(int states);
+extern void __enzyme_set_checkpointing(int schedule, int states);
 #else
+#define __enzyme_set_checkpointing(schedule, states) ((void)(states))
 #define __enzyme_checkpoint(states) ((void)(states))
 #endif
 
@@ -33,6 +35,11 @@ static double march(double *u, double *c, int n, int steps)
         if (u[0] > 1e3)
             break;
         sum += 0.01 * u[0] * u[0];
+    }
+    for (int t = 0; t < steps; t++) {
+        __enzyme_set_checkpointing(2, 4);
+        for (int i = 0; i < n; i++)
+            u[i] -= 0.01 * c[i] * u[i] * u[i];
     }
     free(next);
     for (int i = 0; i < n; i++)

@@ -4,11 +4,13 @@
 //   __enzyme_call_inactive(f, args...)  f(args...), through which no derivative flows
 //   __enzyme_virtualreverse(f)          f: a function pointer is its own shadow here
 //   __enzyme_float(p, bytes), ...       p points to bytes of this type
+//   __enzyme_set_checkpointing(s, n)    __enzyme_checkpoint(n): the schedule is the engine's own, and 0 asks for none
 //
 // `mark` gives each the attributes that keep it where it is until functions are differentiated; `lower` replaces what
 // is left afterwards by what it means to a program. Before a link the first kind gets a body instead, for the link step
 // to find.
 
+#include "checkpoint.h"
 #include "support.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -20,6 +22,7 @@ namespace {
 constexpr StringLiteral kIgnore = "__enzyme_ignore_derivatives";
 constexpr StringLiteral kCallInactive = "__enzyme_call_inactive";
 constexpr StringLiteral kVirtualReverse = "__enzyme_virtualreverse";
+constexpr StringLiteral kSetCheckpointing = "__enzyme_set_checkpointing";
 constexpr StringLiteral kTypes[] = {"__enzyme_float", "__enzyme_double", "__enzyme_integer", "__enzyme_pointer"};
 
 bool statesType(const Function &function) {
@@ -123,6 +126,20 @@ void callInactively(CallBase &call) {
   call.eraseFromParent();
 }
 
+// What is no pair of integers is left, and refused by name.
+void checkpointHere(CallBase &call) {
+  if (call.arg_size() != 2 || !call.getArgOperand(0)->getType()->isIntegerTy() ||
+      !call.getArgOperand(1)->getType()->isIntegerTy() || !call.getType()->isVoidTy())
+    return;
+  auto *schedule = dyn_cast<ConstantInt>(call.getArgOperand(0));
+  if (!schedule || !schedule->isZero()) {
+    IRBuilder<> b(&call);
+    FunctionCallee mark = call.getModule()->getOrInsertFunction(enz::kCheckpointMark, b.getVoidTy(), b.getInt32Ty());
+    b.CreateCall(mark, {b.CreateSExtOrTrunc(call.getArgOperand(1), b.getInt32Ty())});
+  }
+  enz::drop(call);
+}
+
 } // namespace
 
 void enz_statements_mark(EnzHost host) {
@@ -147,12 +164,15 @@ void enz_statements_mark(EnzHost host) {
   SmallVector<Function *, 8> replaced;
   for (Function &function : *host->module)
     if (function.isDeclaration() &&
-        (function.getName().contains(kCallInactive) || function.getName().contains(kVirtualReverse)))
+        (function.getName().contains(kCallInactive) || function.getName().contains(kVirtualReverse) ||
+         function.getName().contains(kSetCheckpointing)))
       replaced.push_back(&function);
   for (Function *function : replaced) {
     const bool inactive = function->getName().contains(kCallInactive);
     for (CallBase *call : callsOf(*function)) {
-      if (inactive && call->arg_size() >= 1)
+      if (function->getName().contains(kSetCheckpointing))
+        checkpointHere(*call);
+      else if (inactive && call->arg_size() >= 1)
         callInactively(*call);
       else if (!inactive && isIdentity(*function))
         becomeFirstArgument(*call);
