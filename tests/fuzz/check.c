@@ -379,6 +379,11 @@ static int check_point(const struct fuzz_case *tested, int point, const double *
     }
     double scale = fmax(1e-3, fmin(largest(gradient, FUZZ_INPUTS), largest(tangents, FUZZ_INPUTS)));
     double tolerance = tested->floats ? 3e-4 : 1e-9;
+    // A map that is iterated: one rounding changes the value by this times the derivative, and the derivative by more.
+    if (scale * (tested->floats ? FLT_EPSILON : DBL_EPSILON) > (tested->floats ? 1e-2 : 1e-6)) {
+        printf("INVALID %d the value is chaotic: its derivatives are of the size of %g\n", id, scale);
+        return 1;
+    }
     printf("VALUES %d %d %d %.17g", id, point, tested->floats, value);
     for (int i = 0; i < FUZZ_INPUTS; i++)
         printf(" %.17g", gradient[i]);
