@@ -27,8 +27,10 @@ use crate::wrapper;
 const RETRIES: usize = 6;
 /// What programs call in the body of a loop to have it checkpointed.
 const CHECKPOINT_MARK: &str = "__enzyme_checkpoint";
-/// The marker whose result is a view of memory that two functions stand for.
-const TO_DENSE: &str = "__enzyme_todense";
+/// What stands for memory that nobody needs.
+const NOTHING: &str = "__enzyme_todense.nothing";
+/// Markers whose result is a view of memory that two functions stand for.
+const TO_DENSE: [&str; 2] = ["__enzyme_todense", "__enzyme_post_sparse_todense"];
 
 /// What happened to a marker call.
 enum Outcome {
@@ -48,7 +50,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
     let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
     let calls = session.find_marker_calls(&parts);
     if calls.is_empty() {
-        lower_dense_views(session);
+        lower_dense_views(session, phase);
         session.lower_statements(phase.may_defer());
         session.drop_checkpoint_marks();
         return true;
@@ -110,7 +112,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
             engine.timing.of("optimise", || session.optimise(&exported, level));
         }
     }
-    let dense = lower_dense_views(session);
+    let dense = lower_dense_views(session, phase);
     session.lower_statements(phase.may_defer());
     session.drop_checkpoint_marks();
     session.finish(&parts);
@@ -124,11 +126,18 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
 }
 
 /// Lowers dense views of sparse storage, now that all derivatives which read and write them stand there; whether there were any.
-fn lower_dense_views(session: &mut Session) -> bool {
-    let views = session.find_marker_calls(&[TO_DENSE]);
+/// Before a link some of these may be missing.
+fn lower_dense_views(session: &mut Session, phase: Phase) -> bool {
+    if phase.may_defer() {
+        return false;
+    }
+    let views = session.find_marker_calls(&TO_DENSE);
     for call in &views {
         if let Err(why) = session.lower_dense(call) {
-            let what = format!("the dense view that '{}' gives can't be followed: {why}", call.callee);
+            let what = match call.callee.as_str() {
+                NOTHING => why,
+                name => format!("the dense view that '{name}' gives can't be followed: {why}"),
+            };
             Report::new(codes::E0112, what).at(Some(call.caller), call.loc).show(session);
         }
     }

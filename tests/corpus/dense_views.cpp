@@ -1,6 +1,7 @@
 // Entries of a sparse Jacobian by dense views: the shadow of the input is a column of the unit matrix that a function computes, the
 // shadow of the output a function that collects what is not zero. Upwards and downwards, in single precision, with an offset in
-// the view, through a function that is called, a loop with a pointer, and a fill.
+// the view, through a function that is called, a loop with a pointer, and a fill. The results themselves are wanted by nobody and
+// have no memory (enzyme_dupnoneed with an address that is none); another time the input itself is a view.
 //
 // loss = sum of the squares of the results / 2.
 // Source: the explicit form of the heat equation with a nonlinear source, as in LeVeque, "Finite Difference Methods", chapter 9.
@@ -17,12 +18,16 @@ template <typename T> struct entry {
 };
 
 template <typename T, typename... A> extern T __enzyme_todense(A...) noexcept;
+template <typename T, typename... A> extern T __enzyme_post_sparse_todense(A...) noexcept;
 extern "C" void __enzyme_fwddiff_step(void *, ...);
 
 template <typename T> static T unit(std::int64_t offset, std::size_t column)
 {
     return offset == static_cast<std::int64_t>(column * sizeof(T)) ? T(1) : T(0);
 }
+
+template <typename T> static T element(std::int64_t offset, const T *u) { return u[offset / static_cast<std::int64_t>(sizeof(T))]; }
+template <typename T> static void never(T, std::int64_t, const T *) { abort(); }
 
 template <typename T> static void nowhere(T, std::int64_t, std::size_t) {}
 
@@ -87,9 +92,10 @@ template <typename T> static double jacobian(double tolerance_of_entries)
     for (int i = 0; i < N; i++)
         u[i] = static_cast<T>(point[i]);
     std::vector<entry<T>> entries;
+    T *view = __enzyme_post_sparse_todense<T *>((void *)element<T>, (void *)never<T>, (const T *)u);
     for (std::size_t j = 0; j < N; j++)
-        __enzyme_fwddiff_step((void *)step<T>, enzyme_dup, u, __enzyme_todense<T *>((void *)unit<T>, (void *)nowhere<T>, j),
-                              enzyme_dupnoneed, next, __enzyme_todense<T *>((void *)nothing<T>, (void *)collect<T>, j, &entries),
+        __enzyme_fwddiff_step((void *)step<T>, enzyme_dup, view, __enzyme_todense<T *>((void *)unit<T>, (void *)nowhere<T>, j),
+                              enzyme_dupnoneed, (T *)1, __enzyme_todense<T *>((void *)nothing<T>, (void *)collect<T>, j, &entries),
                               enzyme_const, N);
     double error = 0.0;
     for (int j = 0; j < N; j++) {

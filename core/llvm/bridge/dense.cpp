@@ -3,6 +3,9 @@
 // `store(o, value, args...)` where the function takes them in that order. So a program gets the entries of a sparse
 // Jacobian by shadows that compute unit vectors and collect what is not zero.
 //
+// A marker's argument that is enzyme_dupnoneed and no address (null, or a constant) is a view of nothing: what is
+// written there is wanted by nobody, and must not be read for anything else.
+//
 // After all derivatives are made, in the function that asks for the view: callees to which it is passed are inlined,
 // its uses are followed through address arithmetic, phis and selections, each of which becomes arithmetic of offsets,
 // and accesses become calls. What can't be followed (the view is stored, compared with another pointer, passed to a
@@ -20,6 +23,7 @@
 #include "llvm/Analysis/Utils/Local.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -28,6 +32,9 @@
 using namespace llvm;
 
 namespace {
+
+constexpr StringLiteral kNothing = "__enzyme_todense.nothing";
+constexpr StringLiteral kNoNeed = "enzyme_dupnoneed";
 
 // Calls that are inlined into one function: a recursion ends here.
 constexpr unsigned kMostInlined = 200;
@@ -58,12 +65,17 @@ public:
         return "it is passed to '" + name + "', which can't be inlined";
       host_.functions->invalidate(*caller, PreservedAnalyses::none());
     }
+    if (nothing_)
+      return forget();
     rewrite();
     return "";
   }
 
 private:
   std::string prepare() {
+    nothing_ = call_.getCalledFunction() && call_.getCalledFunction()->getName() == kNothing;
+    if (nothing_)
+      return "";
     if (call_.arg_size() < 2)
       return "it takes two functions, and what they are called with";
     load_ = dyn_cast<Function>(call_.getArgOperand(0)->stripPointerCasts());
@@ -103,18 +115,18 @@ private:
           if (pointers_.insert(user))
             work.push_back(user);
         } else if (auto *load = dyn_cast<LoadInst>(user)) {
-          if (!load->isSimple() || load->getType() != element_)
+          if (!load->isSimple() || (!nothing_ && load->getType() != element_))
             return "something is read through it that is not of the type of its functions";
           accesses_.push_back(user);
         } else if (auto *store = dyn_cast<StoreInst>(user)) {
           if (store->getValueOperand() == pointer)
             return "it is stored";
-          if (!store->isSimple() || store->getValueOperand()->getType() != element_)
+          if (!store->isSimple() || (!nothing_ && store->getValueOperand()->getType() != element_))
             return "something is written through it that is not of the type of its functions";
           accesses_.push_back(user);
         } else if (auto *fill = dyn_cast<MemSetInst>(user)) {
           auto *byte = dyn_cast<ConstantInt>(fill->getValue());
-          if (!byte || !byte->isZero())
+          if (!nothing_ && (!byte || !byte->isZero()))
             return "it is filled with something other than zero";
           accesses_.push_back(user);
         } else if (auto *note = dyn_cast<IntrinsicInst>(user);
@@ -222,6 +234,38 @@ private:
     enz::drop(call_);
   }
 
+  // Drops what is written. What was read for that alone is not read then.
+  std::string forget() {
+    for (Instruction *access : accesses_)
+      if (!isa<LoadInst>(access) && !isa<ICmpInst>(access))
+        access->eraseFromParent();
+    Function &function = *call_.getFunction();
+    FunctionPassManager passes;
+    passes.addPass(ADCEPass());
+    host_.functions->invalidate(function, PreservedAnalyses::none());
+    const bool kept = function.hasFnAttribute(Attribute::OptimizeNone);
+    function.removeFnAttr(Attribute::OptimizeNone);
+    WeakVH view(&call_);
+    passes.run(function, *host_.functions);
+    if (kept)
+      function.addFnAttr(Attribute::OptimizeNone);
+    if (!view)
+      return "";
+    SmallVector<Value *, 8> work{&call_};
+    SmallPtrSet<Value *, 16> seen;
+    while (!work.empty()) {
+      Value *pointer = work.pop_back_val();
+      for (User *user : pointer->users())
+        if (isa<LoadInst>(user))
+          return "there is no memory (enzyme_dupnoneed with a constant), but what it holds is read";
+        else if (!isa<CallBase>(user) && seen.insert(user).second)
+          work.push_back(user);
+    }
+    call_.replaceAllUsesWith(ConstantPointerNull::get(cast<PointerType>(call_.getType())));
+    enz::drop(call_);
+    return "";
+  }
+
   // for (i = 0; i < length; i += size) store(0, offset + i)
   void clear(MemSetInst &fill) {
     Value *offset = offsetOf(fill.getRawDest());
@@ -251,13 +295,46 @@ private:
   const DataLayout &layout_;
   Function *load_ = nullptr, *store_ = nullptr;
   Type *element_ = nullptr;
+  bool nothing_ = false;
   unsigned value_ = 0; // position of the value among the arguments of `store_`
   SmallSetVector<Value *, 16> pointers_;
   SmallVector<Instruction *, 16> accesses_;
   DenseMap<Value *, Value *> offsets_;
 };
 
+bool isNoNeed(const Value *value) {
+  if (auto *load = dyn_cast<LoadInst>(value))
+    value = load->getPointerOperand();
+  auto *global = dyn_cast<GlobalVariable>(value->stripPointerCasts());
+  return global && global->getName().starts_with(kNoNeed);
+}
+
+bool isNoAddress(const Value *value) {
+  if (!value->getType()->isPointerTy())
+    return false;
+  auto *expr = dyn_cast<ConstantExpr>(value);
+  return isa<ConstantPointerNull>(value) ||
+         (expr && expr->getOpcode() == Instruction::IntToPtr && isa<ConstantInt>(expr->getOperand(0)));
+}
+
 } // namespace
+
+void enz::viewNothing(CallBase &call) {
+  for (unsigned i = 1; i + 1 < call.arg_size(); ++i) {
+    if (!isNoNeed(call.getArgOperand(i)))
+      continue;
+    // The stride of lanes stands between them.
+    const unsigned at = call.getArgOperand(i + 1)->getType()->isIntegerTy() && i + 2 < call.arg_size() ? i + 2 : i + 1;
+    if (!isNoAddress(call.getArgOperand(at)))
+      continue;
+    Type *pointer = call.getArgOperand(at)->getType();
+    FunctionCallee nothing = call.getModule()->getOrInsertFunction(kNothing, pointer);
+    auto *view = CallInst::Create(nothing, "", call.getIterator());
+    view->setDebugLoc(call.getDebugLoc());
+    view->setDoesNotThrow();
+    call.setArgOperand(at, view);
+  }
+}
 
 uint8_t enz_lower_dense(EnzHost host, EnzValue raw, EnzTextSink sink, void *context) {
   auto *call = enz::as<CallBase>(raw);

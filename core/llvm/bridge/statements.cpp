@@ -23,6 +23,7 @@ constexpr StringLiteral kIgnore = "__enzyme_ignore_derivatives";
 constexpr StringLiteral kCallInactive = "__enzyme_call_inactive";
 constexpr StringLiteral kVirtualReverse = "__enzyme_virtualreverse";
 constexpr StringLiteral kSetCheckpointing = "__enzyme_set_checkpointing";
+constexpr StringLiteral kDerivatives[] = {"__enzyme_fwddiff", "__enzyme_autodiff"};
 constexpr StringLiteral kTypes[] = {"__enzyme_float", "__enzyme_double", "__enzyme_integer", "__enzyme_pointer"};
 
 bool statesType(const Function &function) {
@@ -144,6 +145,13 @@ void checkpointHere(CallBase &call) {
 
 void enz_statements_mark(EnzHost host) {
   enz::roundValues(*host->module);
+  SmallVector<Function *, 4> markers;
+  for (Function &function : *host->module)
+    if (any_of(kDerivatives, [&](StringRef part) { return function.getName().contains(part); }))
+      markers.push_back(&function);
+  for (Function *function : markers)
+    for (CallBase *call : callsOf(*function))
+      enz::viewNothing(*call);
   for (Function &function : *host->module) {
     const StringRef name = function.getName();
     if (name.contains(kIgnore) && isIdentity(function)) {

@@ -194,6 +194,9 @@ bool sinkStores(EnzOpaqueHost &host, llvm::Function &function);
 // Makes sums over the iterations of a loop in registers that were made in memory (sums.cpp); whether anything changed.
 bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
 
+// Gives a marker call a view of nothing where an argument that nobody needs is no address (dense.cpp).
+void viewNothing(llvm::CallBase &call);
+
 // Takes sums in memory out of loops that they keep from being vectorised (scatter.cpp); whether anything changed.
 bool splitScatters(EnzOpaqueHost &host, llvm::Function &function);
 
