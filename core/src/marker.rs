@@ -155,6 +155,18 @@ pub struct Settings {
     pub width: u32,
     /// A shadow that is the argument itself says that its memory is constant.
     pub tested: bool,
+    /// This reverse sweep leaves the tape for another.
+    pub keeps_tape: bool,
+    /// Reverse sweeps of this module may do so.
+    pub kept_tapes: bool,
+}
+
+const NO_FREE: &str = "enzyme_nofree";
+
+/// Whether the reverse sweep that `call` asks for leaves the tape for another.
+pub fn keeps_tape(call: &MarkerCall) -> bool {
+    mode_of(&call.callee).is_ok_and(|m| m == Mode::Gradient)
+        && (0..call.args.len()).any(|at| annotation_at(call, at) == Some(NO_FREE))
 }
 
 /// The mode that a marker's name asks for.
@@ -255,11 +267,8 @@ impl Settings {
                 }
                 return Ok(2);
             }
-            Some("enzyme_nofree") if mode == Mode::Augmented => {}
-            Some("enzyme_nofree") => {
-                let why = "'enzyme_nofree': a tape is used once, since the reverse sweep consumes what it holds";
-                return Err(Report::new(codes::E0109, why.to_owned()));
-            }
+            // Only the second call of a split derivative has a tape to keep.
+            Some(NO_FREE) => self.keeps_tape = mode == Mode::Gradient,
             // A promise that changes nothing here: what is overwritten is found out.
             Some("enzyme_not_overwritten") => {}
             _ => return Ok(0),

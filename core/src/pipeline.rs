@@ -76,6 +76,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
         text: String::new(),
     };
     let mut engine = Engine::new(log);
+    engine.keeps_tapes = calls.iter().any(marker::keeps_tape);
     let mut changed = false;
     let needs = session.marker_needs(&calls);
     // What is differentiated again is optimised before, as other code is.
@@ -417,7 +418,8 @@ fn differentiate(
     }
     let mode = marker::mode_of(&call.callee)?;
     let func = marker::function_of(call)?;
-    let marker = marker::parse(&session.ir, call, mode, func)?;
+    let mut marker = marker::parse(&session.ir, call, mode, func)?;
+    marker.settings.kept_tapes = engine.keeps_tapes && matches!(mode, Mode::Augmented | Mode::Gradient);
     if marker.settings.content == enzyme_diff::Content::Dependence
         && session.find_function(enzyme_diff::UNION).is_none()
     {
@@ -453,7 +455,15 @@ fn differentiate(
     let facts: BTreeMap<FuncId, Facts> = reached.iter().map(|f| (*f, session.facts(*f).clone())).collect();
     let params: Vec<ParamActivity> = marker.params.iter().map(|p| p.activity).collect();
     let result = ResultUse { value: marker.settings.primal, constant: marker.settings.constant_result };
-    let request = Request { func, mode, params, result, width: marker.settings.width, tested: marker.settings.tested };
+    let request = Request {
+        func,
+        mode,
+        params,
+        result,
+        width: marker.settings.width,
+        tested: marker.settings.tested,
+        keeps: marker.settings.kept_tapes,
+    };
     // Both halves of a split derivative are made at once, so that they agree on the tape.
     let (request, other) = match mode {
         Mode::Augmented => (request.clone(), Some(Request { mode: Mode::Gradient, ..request })),

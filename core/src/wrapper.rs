@@ -108,6 +108,7 @@ pub fn layout_of(module: &Module, call: &MarkerCall, marker: &Marker) -> u64 {
     let limit = crate::marker::max_tape(call).ok().flatten();
     let text =
         format!("{name} {activities:?} {} {} {} {} {limit:?}", s.constant_result, s.strong_zero, s.width, s.tested);
+    let text = if s.kept_tapes { text + " kept" } else { text };
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
@@ -165,7 +166,7 @@ fn record_before(
 
 /// Frees what was put off, and the record if it is ours.
 fn release_record(e: &mut Emit<'_>, marker: &Marker, record: Option<ValueId>) {
-    let Some(record) = record else { return };
+    let Some(record) = record.filter(|_| !marker.settings.keeps_tape) else { return };
     let (ptr, void) = (e.module.ctx.types.ptr(), e.module.ctx.types.void());
     let list = record_field(e, record, 1);
     let list = e.b().load(ptr, list, 0, MemClass::Tape);

@@ -41,6 +41,8 @@ pub struct Request {
     pub width: u32,
     /// Whether memory has a shadow is tested at run time: a shadow pointer that is the pointer itself says that it has none.
     pub tested: bool,
+    /// The reverse sweep may run more than once on one tape; matters to split modes only.
+    pub keeps: bool,
 }
 
 /// What a derivative does with the result of the primal function.
@@ -78,6 +80,8 @@ pub struct Engine {
     pub written: Vec<FuncId>,
     /// Both halves of the split derivatives that were asked for, each with a number that tells these apart.
     pub kept: Vec<(Mode, u64, Derivative)>,
+    /// Some reverse sweep of the module leaves its tape for another.
+    pub keeps_tapes: bool,
     /// Shadows of global variables.
     pub globals: ShadowGlobals,
     /// Calls of functions for which the program gives derivatives, of which derivatives were made: the function, the mode, and the
@@ -236,7 +240,8 @@ impl Engine {
             mode: request.mode,
             context,
             kept,
-            unwinds,
+            unwinds: unwinds || request.keeps,
+            keeps: request.keeps,
             value,
             width: request.width.max(1),
         };
@@ -335,7 +340,8 @@ impl Engine {
             }
         }
         let mut library = Library { units, activities, made, queue };
-        let outlined = crate::checkpoint::recognise(module, &func).filter(|_| s.is_split() && key.width == 1);
+        let outlined =
+            crate::checkpoint::recognise(module, &func).filter(|_| s.is_split() && key.width == 1 && !key.keeps);
         let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &func, unit, activity, key));
         if let (Some(Err(why)), true, Mode::Augmented) = (&checkpointed, self.log.wants_plans, key.mode) {
             self.log.text.push_str(&format!("@{} is not checkpointed: {why}\n", func.name));

@@ -89,6 +89,9 @@ impl Plan {
                 }
             }
         }
+        if s.key.keeps {
+            needed.extend(cleared_again(module, s)?);
+        }
         if s.is_split() {
             // Memory that outlives the forward sweep is on the heap, and freed at the end of the reverse sweep.
             let read_again = read_again(s, &needed);
@@ -257,6 +260,36 @@ fn plan_frees(module: &Module, s: &Subject<'_>) -> Frees {
         }
     }
     out
+}
+
+/// What the reverse sweep must know to leave zeros in the shadows of memory that the function allocates.
+fn cleared_again(module: &Module, s: &Subject<'_>) -> Result<Vec<Key>, Refusal> {
+    let mut out = Vec::new();
+    for (_, i) in s.func.placed() {
+        let inst = &s.func.insts[i];
+        let Some(r) = inst.result.filter(|r| s.has_shadow(*r)) else { continue };
+        let known = match (&inst.op, resolve(module, s.func, i)) {
+            (Op::Alloca { .. }, _) if !s.is_static_slot(i) => {
+                MemoryEffect::Unsupported("a stack slot of variable size")
+            }
+            (Op::Call(_) | Op::Invoke { .. }, Callee::Known(known)) => known.memory(),
+            _ => continue,
+        };
+        match known {
+            MemoryEffect::Alloc { size, count, .. } => {
+                let args = s.func.call_args(i);
+                let factors = std::iter::once(size).chain(count).filter_map(|n| args.get(n).copied());
+                out.extend(factors.map(Key::Primal));
+                out.push(Key::Shadow(r));
+            }
+            MemoryEffect::Realloc { .. } | MemoryEffect::AllocInto { .. } | MemoryEffect::Unsupported(_) => {
+                let what = "memory of this kind where a tape is used again (enzyme_nofree)".to_owned();
+                return Err(Refusal::new(crate::refusal::RefusalKind::Operation(what)).at(i));
+            }
+            _ => {}
+        }
+    }
+    Ok(out)
 }
 
 /// Whether every way from `a` to the return passes `b`.

@@ -52,6 +52,8 @@ pub struct DerivativeKey {
     pub kept: BTreeSet<ClassId>,
     /// Something that the outermost derivative calls may throw: tapes are on the list of deferred frees.
     pub unwinds: bool,
+    /// The reverse sweep may run again on the same tape: what belongs to that is on the list, too, and shadows are left at zero.
+    pub keeps: bool,
     /// The primal result is returned beside the adjoints; matters to the combined mode only.
     pub value: bool,
     /// Number of lanes: tangents or adjoints that are computed side by side.

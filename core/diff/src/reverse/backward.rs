@@ -8,7 +8,7 @@ use smallvec::smallvec;
 
 use super::forward::place_of;
 use super::{Reverse, as_call};
-use crate::copies::{Bytes, Overwritten, classify, overwritten, taken_for_integer};
+use crate::copies::{Bytes, Overwritten, classify, classify_bytes, overwritten, taken_for_integer};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
@@ -485,6 +485,9 @@ impl Reverse<'_, '_> {
                     self.copy_adjoint(i, args[dst], args[src], args[len], overlap)
                 }
                 MemoryEffect::Set { dst, len, .. } => self.fill_adjoint(i, args[dst], args[len]),
+                MemoryEffect::Alloc { size, count, .. } if self.s.key.keeps => {
+                    self.clear_allocation(i, args[size], count.and_then(|n| args.get(n)).copied())
+                }
                 MemoryEffect::Alloc { .. } => self.free_allocation(i),
                 MemoryEffect::Realloc { ptr, size, count } => self.realloc_adjoint(i, &args, ptr, size, count),
                 MemoryEffect::AllocInto { .. } => Ok(()),
@@ -589,6 +592,28 @@ impl Reverse<'_, '_> {
             }
             self.e.copy(&call, &values, MemClass::Unknown);
         }
+        Ok(())
+    }
+
+    /// Leaves zeros in the shadow of an allocation that is there again for another reverse sweep; pointers stay.
+    fn clear_allocation(&mut self, i: InstId, size: ValueId, count: Option<ValueId>) -> Result<(), Refusal> {
+        let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
+        let size = self.primal(size)?;
+        let mut bytes = self.e.to_i64(size);
+        if let Some(count) = count {
+            let count = self.primal(count)?;
+            let count = self.e.to_i64(count);
+            bytes = self.e.b().binary(enzyme_ir::BinOp::Mul, bytes, count);
+        }
+        self.clear_shadow(i, r, bytes)
+    }
+
+    /// Leaves zeros in the floats of the shadow behind `r`.
+    pub fn clear_shadow(&mut self, i: InstId, r: ValueId, bytes: ValueId) -> Result<(), Refusal> {
+        let fixed = self.e.func.as_const(bytes).and_then(|c| self.e.module.ctx.consts.as_u64(c));
+        let kind = classify_bytes(&self.s, i, &[r], fixed)?;
+        let at = self.shadow(r)?;
+        self.clear_bytes(&kind, at, bytes);
         Ok(())
     }
 

@@ -268,7 +268,23 @@ impl Reverse<'_, '_> {
         self.e.b().cast(enzyme_ir::CastOp::BitCast, v, ty)
     }
 
+    /// Another reverse sweep on this tape finds shadows of zeros again.
+    fn clear_heap_slots(&mut self) -> Result<(), Refusal> {
+        for i in self.plan.heap_slots.clone() {
+            let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { continue };
+            let Op::Alloca { elem, .. } = self.s.func.insts[i].op else { continue };
+            let types = &self.e.module.ctx.types;
+            let bytes = self.e.module.ctx.layout.size_of(types, elem).unwrap_or(0);
+            let bytes = self.e.b().i64(bytes);
+            self.in_lanes(|this| this.clear_shadow(i, r, bytes))?;
+        }
+        Ok(())
+    }
+
     fn free_heap_slots(&mut self) -> Result<(), Refusal> {
+        if self.s.key.keeps && self.s.is_split() {
+            return self.clear_heap_slots();
+        }
         if !self.s.is_split() || self.tape_is_listed() {
             return Ok(());
         }

@@ -216,6 +216,7 @@ impl Tangent<'_, '_> {
             context,
             kept: Default::default(),
             unwinds: false,
+            keeps: false,
             value: false,
             width: self.s.key.width,
         };

@@ -73,6 +73,6 @@ impl Tangent<'_, '_> {
 }
 
 fn half() -> Refusal {
-    let what = "what a value in half precision depends on, which can't hold the names of sets,".to_owned();
+    let what = "what values in half precision depend on (they can't hold the names of sets)".to_owned();
     Refusal::new(RefusalKind::Operation(what))
 }

@@ -250,7 +250,15 @@ fn request(func: FuncId, mode: Mode, point: &Point) -> Request {
         Arg::Value(_, false) | Arg::Pointer(_, _, true) => ParamActivity::Const,
         Arg::Pointer(_, _, false) => ParamActivity::Dup,
     });
-    Request { func, mode, params: params.collect(), result: ResultUse::default(), width: 1, tested: false }
+    Request {
+        func,
+        mode,
+        params: params.collect(),
+        result: ResultUse::default(),
+        width: 1,
+        tested: false,
+        keeps: false,
+    }
 }
 
 fn differentiate(

@@ -32,6 +32,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         result: ResultUse::default(),
         width: 1,
         tested: false,
+        keeps: false,
     };
     let all: BTreeMap<FuncId, Facts> = BTreeMap::from([(id, facts(func))]);
     let units = Units::analyze(&module, &all, &[id]);
@@ -47,6 +48,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         context: context.clone(),
         kept: BTreeSet::new(),
         unwinds: false,
+        keeps: false,
         value: false,
         width: 1,
     };
