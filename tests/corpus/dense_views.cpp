@@ -56,6 +56,13 @@ template <typename T> static void step(const T *u, T *next, int n)
         next[i] += u[0] * u[i];
 }
 
+// Writes where there is something to write to.
+static void perhaps(const double *x, double *y)
+{
+    if (y)
+        y[0] = x[0] * x[0];
+}
+
 static double loss(const double *u, int n)
 {
     double next[N], sum = 0.0;
@@ -124,7 +131,13 @@ static int extra()
     view -= 2;
     *view = view[1] + view[2] + 4.0;
     double wrong = fabs(places[3] - 1.5) + fabs(places[2] - 9.0) + fabs(places[1] - 4.5) + fabs(places[0] - 0.5);
-    return failed + corpus_check("view", "by offset", wrong, 0.0);
+    failed += corpus_check("view", "by offset", wrong, 0.0);
+    // No memory is something else than a null pointer to who asks.
+    double x = 1.5, v = 1.0, t = 7.0;
+    __enzyme_fwddiff_step((void *)perhaps, enzyme_dup, &x, &v, enzyme_dupnoneed, (double *)1, &t);
+    wrong = fabs(t - 3.0);
+    __enzyme_fwddiff_step((void *)perhaps, enzyme_dup, &x, &v, enzyme_dupnoneed, (double *)nullptr, &t);
+    return failed + corpus_check("no memory", "or a null pointer", wrong + fabs(t - 3.0), 0.0);
 }
 
 static const corpus_problem problem = {

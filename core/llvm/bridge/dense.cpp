@@ -261,7 +261,8 @@ private:
         else if (!isa<CallBase>(user) && seen.insert(user).second)
           work.push_back(user);
     }
-    call_.replaceAllUsesWith(ConstantPointerNull::get(cast<PointerType>(call_.getType())));
+    // What compares it sees what stood there.
+    call_.replaceAllUsesWith(call_.getArgOperand(0));
     enz::drop(call_);
     return "";
   }
@@ -327,9 +328,9 @@ void enz::viewNothing(CallBase &call) {
     const unsigned at = call.getArgOperand(i + 1)->getType()->isIntegerTy() && i + 2 < call.arg_size() ? i + 2 : i + 1;
     if (!isNoAddress(call.getArgOperand(at)))
       continue;
-    Type *pointer = call.getArgOperand(at)->getType();
-    FunctionCallee nothing = call.getModule()->getOrInsertFunction(kNothing, pointer);
-    auto *view = CallInst::Create(nothing, "", call.getIterator());
+    Value *given = call.getArgOperand(at);
+    FunctionCallee nothing = call.getModule()->getOrInsertFunction(kNothing, given->getType(), given->getType());
+    auto *view = CallInst::Create(nothing, {given}, "", call.getIterator());
     view->setDebugLoc(call.getDebugLoc());
     view->setDoesNotThrow();
     call.setArgOperand(at, view);
