@@ -4,7 +4,8 @@
 // Jacobian by shadows that compute unit vectors and collect what is not zero.
 //
 // A marker's argument that is enzyme_dupnoneed and no address (null, or a constant) is a view of nothing: what is
-// written there is wanted by nobody, and must not be read for anything else.
+// written there is wanted by nobody, and must not be read for anything else; where that can't be followed it stays what
+// it was.
 //
 // After all derivatives are made, in the function that asks for the view: callees to which it is passed are inlined,
 // its uses are followed through address arithmetic, phis and selections, each of which becomes arithmetic of offsets,
@@ -50,11 +51,11 @@ public:
         return why;
       CallBase *inner = nullptr;
       if (std::string why = follow(inner); !why.empty())
-        return why;
+        return nothing_ ? asGiven() : why;
       if (!inner)
         break;
       if (i == kMostInlined)
-        return "it is passed to functions that call each other without end";
+        return nothing_ ? asGiven() : "it is passed to functions that call each other without end";
       auto cache = [this](Function &function) -> AssumptionCache & {
         return host_.functions->getResult<AssumptionAnalysis>(function);
       };
@@ -62,7 +63,7 @@ public:
       Function *caller = inner->getFunction();
       const std::string name = inner->getCalledFunction()->getName().str();
       if (!InlineFunction(*inner, info).isSuccess())
-        return "it is passed to '" + name + "', which can't be inlined";
+        return nothing_ ? asGiven() : "it is passed to '" + name + "', which can't be inlined";
       host_.functions->invalidate(*caller, PreservedAnalyses::none());
     }
     if (nothing_)
@@ -262,6 +263,10 @@ private:
           work.push_back(user);
     }
     // What compares it sees what stood there.
+    return asGiven();
+  }
+
+  std::string asGiven() {
     call_.replaceAllUsesWith(call_.getArgOperand(0));
     enz::drop(call_);
     return "";
