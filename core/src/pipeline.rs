@@ -127,14 +127,11 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
 }
 
 /// Lowers dense views of sparse storage, now that all derivatives which read and write them stand there; whether there were any.
-/// Before a link some of these may be missing.
+/// Before a link some of these may be missing; then a view waits for them.
 fn lower_dense_views(session: &mut Session, phase: Phase) -> bool {
-    if phase.may_defer() {
-        return false;
-    }
     let views = session.find_marker_calls(&TO_DENSE);
     for call in &views {
-        if let Err(why) = session.lower_dense(call) {
+        if let (Err(why), false) = (session.lower_dense(call), phase.may_defer()) {
             let what = match call.callee.as_str() {
                 NOTHING => why,
                 name => format!("the dense view that '{name}' gives can't be followed: {why}"),
