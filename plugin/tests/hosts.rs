@@ -191,6 +191,31 @@ fn opt_by_name_and_in_a_default_pipeline() {
 }
 
 #[test]
+fn markers_called_as_functions_of_another_type_are_left_alone() {
+    let module = "declare double @__enzyme_ignore_derivatives(double)
+declare void @__enzyme_double(ptr, i64)
+declare ptr @__enzyme_pointer(ptr)
+declare double @__enzyme_autodiff(ptr, ...)
+define double @f(double %x) {
+  %a = call double @__enzyme_ignore_derivatives()
+  %p = call ptr @__enzyme_pointer()
+  call void @__enzyme_double()
+  %m = fmul double %x, %a
+  ret double %m
+}
+define double @d(double %x) {
+  %d = call double (ptr, ...) @__enzyme_autodiff(ptr @f, double %x)
+  ret double %d
+}";
+    let load = format!("-load-pass-plugin={}", plugin());
+    for passes in ["-passes=enzyme", "-passes=default<O0>", "-passes=default<O2>"] {
+        let folder = Folder::new("opt-types", &[("a.ll", module)]);
+        let out = folder.run("opt-22", &[&load, passes, "a.ll", "-S", "-o", "-"]);
+        assert!(out.contains("call double @__enzyme_ignore_derivatives()"), "{passes}: {out}");
+    }
+}
+
+#[test]
 fn flang() {
     let source = "program p
   use iso_c_binding

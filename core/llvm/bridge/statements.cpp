@@ -42,7 +42,14 @@ SmallVector<CallBase *, 8> callsOf(Function &function) {
   return calls;
 }
 
+// Whether the call has the type of the function too: IR may call any function as any other.
+bool isIdentity(const CallBase &call) {
+  return !call.arg_empty() && call.getType() == call.getArgOperand(0)->getType();
+}
+
 void becomeFirstArgument(CallBase &call) {
+  if (!isIdentity(call))
+    return;
   call.replaceAllUsesWith(call.getArgOperand(0));
   enz::drop(call);
 }
@@ -166,7 +173,8 @@ void enz_statements_mark(EnzHost host) {
       // What such a call returns is what it was given.
       if (isIdentity(function))
         for (CallBase *call : callsOf(function))
-          call->replaceAllUsesWith(call->getArgOperand(0));
+          if (isIdentity(*call))
+            call->replaceAllUsesWith(call->getArgOperand(0));
     }
   }
   SmallVector<Function *, 8> replaced;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use enzyme_ir::{ByteType, Func, FuncId, InstId, ValueId};
+use petgraph::unionfind::UnionFind;
 
 use super::bytes::{copied_items, float_bytes, moved_span};
 use super::constraints::{POINTER, Solver};
 use super::store::Addr;
-use super::{ClassId, Item, Object, Proof, Span};
+use super::{ClassId, FuncMemory, Item, Object, Proof, Span};
 use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
 
 impl<'a> Solver<'a> {
@@ -222,15 +223,45 @@ impl<'a> Solver<'a> {
         {
             self.meet(f, v, Addr { class: origin.class, span: origin.span.plus(callee.ret_span) });
         }
+        let mut relays = self.group.get_mut(&f).and_then(|g| g.relays.remove(&i));
+        let relays = relays.get_or_insert_with(|| self.relays_of(callee, &map));
         for c in &callee.copies {
-            if let (Some(d), Some(s)) = (map.get(&c.dst.0).copied(), map.get(&c.src.0).copied()) {
+            let origin = |class: &ClassId| map.get(class).or_else(|| relays.get(class)).copied();
+            if let (Some(d), Some(s)) = (origin(&c.dst.0), origin(&c.src.0)) {
                 let place = |origin: Addr, span: Span| Addr { class: origin.class, span: origin.span.plus(span) };
                 self.copies.push((place(d, c.dst.1), place(s, c.src.1), c.len));
             }
         }
         if let Some(group) = self.group.get_mut(&f) {
             group.calls.insert(i, map);
+            group.relays.insert(i, std::mem::take(relays));
         }
+    }
+
+    /// A class for each memory of a callee's own over which it copies between places that its caller sees.
+    fn relays_of(&mut self, callee: &FuncMemory, seen: &BTreeMap<ClassId, Addr>) -> BTreeMap<ClassId, Addr> {
+        let own = |class: ClassId| !seen.contains_key(&class);
+        let mut connected = UnionFind::<u32>::new(callee.classes.len());
+        for c in &callee.copies {
+            if own(c.dst.0) && own(c.src.0) {
+                connected.union(c.dst.0.as_u32(), c.src.0.as_u32());
+            }
+        }
+        let mut ends: BTreeMap<u32, usize> = BTreeMap::new();
+        for c in &callee.copies {
+            for (class, other) in [(c.dst.0, c.src.0), (c.src.0, c.dst.0)] {
+                if own(class) && !own(other) {
+                    *ends.entry(connected.find(class.as_u32())).or_default() += 1;
+                }
+            }
+        }
+        let mut relays = BTreeMap::new();
+        for class in callee.copies.iter().flat_map(|c| [c.dst.0, c.src.0]).filter(|c| own(*c)) {
+            if ends.get(&connected.find(class.as_u32())).is_some_and(|n| *n > 1) {
+                relays.entry(class).or_insert_with(|| self.store.fresh());
+            }
+        }
+        relays
     }
 
     /// What is copied as bytes is the same on both sides.

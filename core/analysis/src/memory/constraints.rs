@@ -11,6 +11,7 @@ use enzyme_ir::{
     BinOp, ByteType, CastOp, Const, ConstId, Context, Facts, FloatKind, Func, FuncId, GlobalId, InstId, Module, Op,
     Type, TypeId, ValueDef, ValueId,
 };
+use indexmap::IndexSet;
 
 use super::bytes::{float_bytes, items_of_type};
 use super::index::{factor, is_address, may_step_back, traces_to_pointer};
@@ -23,6 +24,8 @@ use crate::uses::Uses;
 const MANY_PASSES: usize = 24;
 /// The most elements of a global's initialiser that are told apart.
 const MAX_ELEMENTS: u64 = 64;
+/// The most copies of bytes that a function is followed through.
+const MAX_COPIES: usize = 16_384;
 pub(super) const POINTER: u64 = 8;
 
 /// Solves one recursive group of functions. `done` holds the results of all defined functions called from it.
@@ -87,6 +90,8 @@ pub(super) struct GroupFunc {
     pub(super) of: SecondaryMap<ValueId, Option<Addr>>,
     pub(super) ret: Option<Addr>,
     pub(super) calls: BTreeMap<InstId, BTreeMap<ClassId, Addr>>,
+    /// The same for memory of the callee's own over which it copies.
+    pub(super) relays: BTreeMap<InstId, BTreeMap<ClassId, Addr>>,
 }
 
 pub(super) struct Solver<'a> {
@@ -115,7 +120,8 @@ impl<'a> Solver<'a> {
                 self.declare_param(f, func, i, c);
             }
         }
-        self.group.insert(f, GroupFunc { uses: Uses::new(func), of, ret: None, calls: BTreeMap::new() });
+        let (calls, relays) = (BTreeMap::new(), BTreeMap::new());
+        self.group.insert(f, GroupFunc { uses: Uses::new(func), of, ret: None, calls, relays });
     }
 
     /// What attributes and debug information say of the memory behind a parameter.
@@ -596,15 +602,14 @@ impl<'a> Solver<'a> {
             let a = self.store.resolve(a);
             Some((*number.get(&a.class)?, a.span))
         };
-        let mut copies: Vec<Copied> = Vec::new();
+        let mut copies: IndexSet<Copied> = IndexSet::new();
         for (dst, src, len) in std::mem::take(&mut self.copies) {
             if let (Some(dst), Some(src)) = (place(dst), place(src)) {
-                let copied = Copied { dst, src, len };
-                if !copies.contains(&copied) && copies.len() < 1024 {
-                    copies.push(copied);
-                }
+                copies.insert(Copied { dst, src, len });
             }
         }
+        let unsettled = self.unsettled || copies.len() > MAX_COPIES;
+        let copies: Vec<Copied> = copies.into_iter().take(MAX_COPIES).collect();
         let mut out = BTreeMap::new();
         for (f, group) in std::mem::take(&mut self.group) {
             let func = &self.module.funcs[f];
@@ -638,7 +643,6 @@ impl<'a> Solver<'a> {
             };
             let callees = BTreeMap::keys(&calls).filter_map(|i: &InstId| called(*i)).collect();
             let (classes, copies) = (classes.clone(), copies.clone());
-            let unsettled = self.unsettled;
             let memory =
                 FuncMemory { class_of, span_of, classes, params, ret, ret_span, calls, callees, copies, unsettled };
             out.insert(f, memory);

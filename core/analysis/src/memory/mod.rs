@@ -132,7 +132,7 @@ pub struct Placed {
 }
 
 /// Bytes that are copied between two classes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Copied {
     /// Destination.
     pub dst: (ClassId, Span),
