@@ -47,6 +47,8 @@ code! {
         "see docs/rules-of-your-own.md for the parameters and results that rules have";
     E0112, "a dense view of sparse storage can't be followed",
         "read and write through it where it is made, or in functions that are defined in the same module";
+    E0113, "tangents from a tape alone can't be had",
+        "use __enzyme_fwddiff, which computes the values again";
     E0201, "a function without a body or rule is called with active data",
         "compile its definition into the same module, or mark it inactive if no derivative flows through it";
     E0202, "a function pointer is called with active data",

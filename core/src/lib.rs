@@ -4,6 +4,7 @@
 
 mod batch;
 pub mod codes;
+mod forward_split;
 pub mod marker;
 pub mod pipeline;
 pub mod report;

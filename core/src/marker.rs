@@ -30,13 +30,15 @@ pub const SPARSITY: &str = "__enzyme_sparsity";
 /// Part of the names of marker functions that ask for the number of bytes which [`TAPE_BYTES`] is.
 pub const AUGMENT_SIZE: &str = "__enzyme_augmentsize";
 
+/// Part of the names of marker functions that ask for tangents from a tape.
+pub const FORWARD_SPLIT: &str = "__enzyme_fwdsplit";
+
 /// Bytes of the record that the two calls of a split derivative share: the tape, the list of deferred frees, and a number
 /// that tells which derivative wrote it.
 pub const TAPE_BYTES: u64 = 24;
 
 /// Parts of names that mark other requests: refused.
 pub const OTHER_MARKERS: &[&str] = &[
-    "__enzyme_fwdsplit",
     AUGMENT_SIZE,
     "__enzyme_virtualreverse",
     crate::batch::BATCH,
@@ -55,6 +57,9 @@ pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_shadow",
     "__enzyme_call_inactive",
     "__enzyme_iter",
+    "__enzyme_sum",
+    "__enzyme_product",
+    "__enzyme_inner_prod",
 ];
 
 /// Where the parts of a parameter stand among the arguments of the marker call.
@@ -251,10 +256,10 @@ impl Settings {
             Some("enzyme_runtime_activity") => self.tested = true,
             Some("enzyme_strong_zero") => self.strong_zero = true,
             Some(note @ ("enzyme_tape" | "enzyme_allocated")) => {
-                let split = matches!(mode, Mode::Augmented | Mode::Gradient);
+                let split = matches!(mode, Mode::Augmented | Mode::Gradient) || call.callee.contains(FORWARD_SPLIT);
                 let Some(arg) = call.args.get(at + 1).filter(|_| split) else {
                     let why =
-                        format!("'{note}' is for the two calls of a split derivative, with an argument behind it");
+                        format!("'{note}' is for the calls of a split derivative, with an argument behind it");
                     return Err(Report::new(codes::E0109, why));
                 };
                 match arg.value {
@@ -410,17 +415,18 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
             }
             at = settings.skip(call, at + given, mode)?;
         }
-        if settings.tape.is_none() && at < call.args.len() {
-            tape = Some(at);
-            at = settings.skip(call, at + 1, mode)?;
-        }
+    }
+    let on_tape = mode == Mode::Gradient || call.callee.contains(FORWARD_SPLIT);
+    if on_tape && settings.tape.is_none() && at < call.args.len() {
+        tape = Some(at);
+        at = settings.skip(call, at + 1, mode)?;
     }
     let tape = settings.tape.or(tape);
     if let Some(bad) = tape.and_then(|n| call.args.get(n)).filter(|a| !matches!(module.ctx.types[a.ty], Type::Ptr(_))) {
         let what = if annotation(&bad.value).is_some() { "an annotation" } else { "no pointer" };
         return Err(Report::new(codes::E0105, format!("the tape of '{}' is {what}", call.callee)));
     }
-    if mode == Mode::Gradient && tape.is_none() {
+    if on_tape && tape.is_none() {
         let why = format!("'{}' has no tape: the result of the call of __enzyme_augmentfwd comes last", call.callee);
         return Err(Report::new(codes::E0101, why));
     }
@@ -433,6 +439,10 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
             ),
         };
         return Err(report);
+    }
+    if settings.primal && call.callee.contains(FORWARD_SPLIT) {
+        let why = "'enzyme_primal_return' stands where only the tape is: __enzyme_augmentfwd returns the result";
+        return Err(Report::new(codes::E0109, why.to_owned()));
     }
     let types = &module.ctx.types;
     if settings.primal && matches!(mode, Mode::Combined | Mode::Gradient) && types.contains_pointer(ret) {

@@ -17,7 +17,8 @@ use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase
 
 use crate::batch::{self, BATCH};
 use crate::codes;
-use crate::marker::{self, AUGMENT_SIZE, MARKERS, Marker, OTHER_MARKERS};
+use crate::forward_split;
+use crate::marker::{self, AUGMENT_SIZE, FORWARD_SPLIT, MARKERS, Marker, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
 use crate::rules;
 use crate::truncate::{self, TRUNCATE, TRUNCATE_MEMORY};
@@ -27,7 +28,7 @@ use crate::wrapper;
 const RETRIES: usize = 6;
 /// What programs call in the body of a loop to have it checkpointed.
 const CHECKPOINT_MARK: &str = "__enzyme_checkpoint";
-/// What stands for memory that nobody needs.
+/// What stands for memory that nobody needs, and for that of a linear map of which only the transpose is wanted.
 const NOTHING: &str = "__enzyme_todense.nothing";
 /// Markers whose result is a view of memory that two functions stand for.
 const TO_DENSE: [&str; 2] = ["__enzyme_todense", "__enzyme_post_sparse_todense"];
@@ -47,10 +48,11 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
         report.show(session);
         return false;
     }
-    let parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
-    let calls = session.find_marker_calls(&parts);
-    if calls.is_empty() {
-        lower_dense_views(session, phase);
+    let mut parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
+    let mut calls = session.find_marker_calls(&parts);
+    let on_tape = !session.find_marker_calls(&[FORWARD_SPLIT]).is_empty();
+    if calls.is_empty() && !on_tape {
+        lower_dense_views(session, phase, &mut forward_split::Written::default());
         session.lower_statements(phase.may_defer());
         session.drop_checkpoint_marks();
         return true;
@@ -59,6 +61,12 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
         let text = problem.message.lines().take(4).collect::<Vec<_>>().join("\n  ");
         Report::new(codes::E0110, format!("the module is malformed: {text}")).show(session);
         return false;
+    }
+    let mut on_tapes = forward_split::Written::default();
+    if on_tape {
+        on_tapes = forward_split::lower(session);
+        calls = session.find_marker_calls(&parts);
+        parts.push(FORWARD_SPLIT);
     }
     session.external_writes = Some(external_writes);
     let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
@@ -96,7 +104,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
                 Ok((Outcome::Deferred, _)) => {}
                 Err(reports) => {
                     failed.insert(n);
-                    for mut r in reports {
+                    for mut r in on_tapes.explain(session, call, reports) {
                         // What is ours has no place in the source: the host then shows where the marker stands.
                         r.func = r.func.filter(|f| !session.ir.funcs[*f].name.starts_with("enzyme."));
                         r.at(Some(call.caller), call.loc).show(session);
@@ -113,7 +121,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
             engine.timing.of("optimise", || session.optimise(&exported, level));
         }
     }
-    let dense = lower_dense_views(session, phase);
+    let dense = lower_dense_views(session, phase, &mut on_tapes);
     session.lower_statements(phase.may_defer());
     session.drop_checkpoint_marks();
     session.finish(&parts);
@@ -128,10 +136,16 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
 
 /// Lowers dense views of sparse storage, now that all derivatives which read and write them stand there; whether there were any.
 /// Before a link some of these may be missing; then a view waits for them.
-fn lower_dense_views(session: &mut Session, phase: Phase) -> bool {
+fn lower_dense_views(session: &mut Session, phase: Phase, on_tapes: &mut forward_split::Written) -> bool {
     let views = session.find_marker_calls(&TO_DENSE);
     for call in &views {
         if let (Err(why), false) = (session.lower_dense(call), phase.may_defer()) {
+            if on_tapes.has(call) {
+                if let Some(report) = on_tapes.refuse(session, call, &why) {
+                    report.show(session);
+                }
+                continue;
+            }
             let what = match call.callee.as_str() {
                 NOTHING => why,
                 name => format!("the dense view that '{name}' gives can't be followed: {why}"),
@@ -518,6 +532,7 @@ fn put(
     functions: Vec<FuncId>,
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Failure> {
+    forward_split::check(&session.ir, engine, call, derivative.func)?;
     let wrapper = wrapper::build(&mut session.ir, call, marker, derivative, &engine.globals, number)?;
     replace(session, engine, call, functions, wrapper)
 }

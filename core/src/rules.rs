@@ -1,7 +1,8 @@
 //! Derivatives that the program gives of its own functions: read from registration globals into the module's statements.
 //!
 //! A function with a rule is opaque: the analyses see a model of it that does nothing with what it is given, and the engine calls
-//! the rule instead of making a derivative. Not handled: rules that split forward mode.
+//! the rule instead of making a derivative. Rules for tangents from a tape are not called: those tangents are made from the reverse
+//! rule, which has to be there.
 
 use enzyme_diff::{Engine, Mode};
 use enzyme_ir::{Builder, FuncId, Module, Type, ValueId};
@@ -14,11 +15,22 @@ use crate::report::Report;
 pub fn collect(session: &mut Session) -> Result<Vec<String>, Vec<Report>> {
     let mut reports = Vec::new();
     let mut keep = Vec::new();
-    for r in session.registrations() {
-        match enter(&mut session.ir, &r) {
+    let registrations = session.registrations();
+    for r in &registrations {
+        match enter(&mut session.ir, r) {
             Ok(Some(name)) => keep.push(name),
             Ok(None) => {}
             Err(report) => reports.push(report),
+        }
+    }
+    // Tangents from a tape come from the reverse sweep on it.
+    for r in registrations.iter().filter(|r| r.kind == RegistrationKind::SplitDerivative) {
+        let primal = r.functions.first().copied().flatten();
+        let reverse = primal.and_then(|f| session.ir.stated.rules.get(&f)).and_then(|rule| rule.reverse);
+        if reverse.is_none() && reports.is_empty() {
+            let what = "states a rule for tangents from a tape, which are made from the reverse rule: register that with \
+                        __enzyme_register_gradient";
+            reports.push(Report::new(codes::E0111, format!("'{}' {what}", r.name)));
         }
     }
     if reports.is_empty() { Ok(keep) } else { Err(reports) }
@@ -59,7 +71,7 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
             (rule.augmented, rule.reverse) = (Some(*augmented), Some(*reverse));
         }
         (RegistrationKind::Derivative, [_, forward]) => rule.forward = Some(*forward),
-        _ => return wrong("states a rule for split forward mode, which is not supported"),
+        _ => {}
     }
     Ok(Some(name))
 }

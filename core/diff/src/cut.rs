@@ -110,6 +110,23 @@ fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -
 /// The cheapest way to have all of `needed`.
 pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: CachePrice) -> Choice {
     let mut sources = Sources::new();
+    // An address in a shadow that each sweep has of its own is rebuilt.
+    let mut own = BTreeSet::new();
+    let mut wanted = BTreeSet::new();
+    let mut work: Vec<Key> = needed.iter().copied().collect();
+    while let Some(k) = work.pop() {
+        match (k, derive(module, s, k)) {
+            (Key::Shadow(v), Source::Rebuild(from, _)) if s.has_own_shadow(v) => {
+                if own.insert(k) {
+                    work.extend(from);
+                }
+            }
+            _ => {
+                wanted.insert(k);
+            }
+        }
+    }
+    let needed = &wanted;
     let mut work: Vec<Key> = needed.iter().copied().collect();
     while let Some(k) = work.pop() {
         if sources.contains_key(&k) {
@@ -121,7 +138,9 @@ pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: C
         }
         sources.insert(k, source);
     }
-    cut(module, s, needed, &sources, price)
+    let mut choice = cut(module, s, needed, &sources, price);
+    choice.rebuilt.extend(own);
+    choice
 }
 
 /// What caching costs, in a function of which `needed` is needed.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_analysis::{Activities, Conflict, Context, Program, State, Timing, Units};
 use enzyme_ir::{Const, Facts, Func, FuncId, Linkage, Module, Type, ValueId};
 
-use crate::keys::Subject;
+use crate::keys::{Key, Subject};
 use crate::plan::Plan;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature, signature};
@@ -82,6 +82,8 @@ pub struct Engine {
     pub kept: Vec<(Mode, u64, Derivative)>,
     /// Some reverse sweep of the module leaves its tape for another.
     pub keeps_tapes: bool,
+    /// Reverse sweeps that find addresses of shadows on their tapes.
+    pub remembering: BTreeSet<FuncId>,
     /// Shadows of global variables.
     pub globals: ShadowGlobals,
     /// Calls of functions for which the program gives derivatives, of which derivatives were made: the function, the mode, and the
@@ -328,6 +330,9 @@ impl Engine {
             }
             let is_mixed = |c: &Option<enzyme_analysis::ClassId>| c.is_some_and(|c| activity.mixed.contains(&c));
             let mixed: Vec<bool> = unit.memory.params.iter().map(is_mixed).collect();
+            if func.params.iter().any(|p| s.has_shadow(*p)) {
+                self.remembering.insert(id);
+            }
             let written = crate::custom::synthesise(module, id, &func, key, &sig, &rule, &mixed)?;
             module.funcs[id] = written;
             self.written.push(id);
@@ -347,6 +352,7 @@ impl Engine {
             self.log.text.push_str(&format!("@{} is not checkpointed: {why}\n", func.name));
         }
         let written = if let Some(Ok(plan)) = &checkpointed {
+            self.remembering.insert(id);
             crate::checkpoint::synthesise(module, id, s, plan, &sig, &mut library)?
         } else if key.mode == Mode::Forward {
             let globals = &mut self.globals;
@@ -358,6 +364,9 @@ impl Engine {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
                 self.log.text.push_str(&crate::plan::describe(module, &s, &plan));
                 self.log.text.push_str(&crate::checkpoint::describe(module, &s, &plan));
+            }
+            if plan.choice.cached.iter().any(|k| matches!(k, Key::Shadow(_))) {
+                self.remembering.insert(id);
             }
             let globals = &mut self.globals;
             let write = || crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, globals, options);

@@ -131,6 +131,19 @@ impl Subject<'_> {
         matches!(inst.op, Op::Alloca { .. }) && fixed && self.shape.block_of[i] == self.shape.cfg.entry()
     }
 
+    /// Whether `v` is an address in a stack slot of which each sweep of a split derivative has a shadow of its own: it holds no
+    /// pointers, which the forward sweep would leave there.
+    pub fn has_own_shadow(&self, v: ValueId) -> bool {
+        self.is_split()
+            && self.shape.local.contains(&v)
+            && self.has_shadow(v)
+            && !self.is_mixed(v)
+            && self.unit.memory.class_of[v].is_some_and(|c| {
+                let class = &self.unit.memory.classes[c];
+                !class.has_pointers() && class.edges.is_empty()
+            })
+    }
+
     /// Whether what the load `i` reads is still there in the reverse sweep.
     pub fn is_stable_load(&self, i: InstId) -> bool {
         let inst = &self.func.insts[i];
@@ -372,7 +385,7 @@ fn derive_shadow(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     let inst = &s.func.insts[i];
     let address = |v: ValueId| if s.has_shadow(v) { Key::Shadow(v) } else { Key::Primal(v) };
     match &inst.op {
-        Op::Alloca { .. } if s.is_static_slot(i) && !s.is_split() => Source::Free,
+        Op::Alloca { .. } if s.is_static_slot(i) && (!s.is_split() || s.has_own_shadow(v)) => Source::Free,
         Op::Gep { .. } => {
             let keys = inst.args.iter().enumerate().map(|(n, a)| if n == 0 { address(*a) } else { Key::Primal(*a) });
             Source::Rebuild(keys.collect(), cost::ADDRESS)

@@ -98,7 +98,7 @@ impl Plan {
             let slots =
                 s.func.placed().filter(|(_, i)| s.is_static_slot(*i)).filter_map(|(_, i)| s.func.insts[i].result);
             for r in slots {
-                if s.has_shadow(r) {
+                if s.has_shadow(r) && !s.has_own_shadow(r) {
                     needed.insert(Key::Shadow(r));
                 }
                 if s.unit.memory.class_of[r].is_some_and(|c| read_again.contains(&c)) {
@@ -139,7 +139,7 @@ impl Plan {
             for (_, i) in s.func.placed() {
                 if let (true, Some(r)) = (s.is_static_slot(i), s.func.insts[i].result) {
                     let kept = [Key::Primal(r), Key::Shadow(r)].iter().any(|k| choice.cached.contains(k));
-                    if kept || s.has_shadow(r) {
+                    if kept || s.has_shadow(r) && !s.has_own_shadow(r) {
                         heap_slots.insert(i);
                     }
                 }

@@ -7,7 +7,7 @@
 //! An `invoke` counts as a call at the start of its normal destination, which is entered from nowhere else: there its
 //! result is defined, and there its reverse stands. Where the call throws, there is nothing to reverse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::cfg::{Cfg, DomTree, LoopId, LoopNest};
@@ -79,6 +79,8 @@ pub struct Shape {
     pub standing: BTreeMap<ValueId, InstId>,
     /// Phis that are what another value was some iterations ago.
     pub carried: Chains,
+    /// Addresses in stack slots that nobody outside of the function can know.
+    pub local: BTreeSet<ValueId>,
 }
 
 impl Shape {
@@ -107,6 +109,7 @@ impl Shape {
             affine: BTreeMap::new(),
             standing: BTreeMap::new(),
             carried: Chains::default(),
+            local: BTreeSet::new(),
         }
     }
 
@@ -129,6 +132,7 @@ impl Shape {
             }
         }
         shape.carried = Chains::new(module, func, facts, &shape);
+        shape.local = crate::local::addresses(module, func);
         Ok(shape)
     }
 

@@ -7,6 +7,9 @@
 // written there is wanted by nobody, and must not be read for anything else; where that can't be followed it stays what
 // it was.
 //
+// `__enzyme_todense.zero(p)` stands for the memory of a linear map of which only the transpose is wanted: what is read
+// is zero, of whatever float, and what is written is forgotten.
+//
 // After all derivatives are made, in the function that asks for the view: callees to which it is passed are inlined,
 // its uses are followed through address arithmetic, phis and selections, each of which becomes arithmetic of offsets,
 // and accesses become calls. What can't be followed (the view is stored, compared with another pointer, passed to a
@@ -35,6 +38,7 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral kNothing = "__enzyme_todense.nothing";
+constexpr StringLiteral kZero = "__enzyme_todense.zero";
 constexpr StringLiteral kNoNeed = "enzyme_dupnoneed";
 
 // Calls that are inlined into one function: a recursion ends here.
@@ -66,7 +70,9 @@ public:
         return nothing_ ? asGiven() : "it is passed to '" + name + "', which can't be inlined";
       host_.functions->invalidate(*caller, PreservedAnalyses::none());
     }
-    if (nothing_)
+    if (zero_)
+      readZero();
+    if (nothing_ || zero_)
       return forget();
     rewrite();
     return "";
@@ -74,8 +80,10 @@ public:
 
 private:
   std::string prepare() {
-    nothing_ = call_.getCalledFunction() && call_.getCalledFunction()->getName() == kNothing;
-    if (nothing_)
+    const StringRef name = call_.getCalledFunction() ? call_.getCalledFunction()->getName() : "";
+    nothing_ = name == kNothing;
+    zero_ = name == kZero;
+    if (nothing_ || zero_)
       return "";
     if (call_.arg_size() < 2)
       return "it takes two functions, and what they are called with";
@@ -116,18 +124,20 @@ private:
           if (pointers_.insert(user))
             work.push_back(user);
         } else if (auto *load = dyn_cast<LoadInst>(user)) {
-          if (!load->isSimple() || (!nothing_ && load->getType() != element_))
+          if (zero_ && !load->getType()->isFPOrFPVectorTy())
+            return "something else than floats is read in the memory that it has tangents of";
+          if (!load->isSimple() || (!nothing_ && !zero_ && load->getType() != element_))
             return "something is read through it that is not of the type of its functions";
           accesses_.push_back(user);
         } else if (auto *store = dyn_cast<StoreInst>(user)) {
           if (store->getValueOperand() == pointer)
             return "it is stored";
-          if (!store->isSimple() || (!nothing_ && store->getValueOperand()->getType() != element_))
+          if (!store->isSimple() || (!nothing_ && !zero_ && store->getValueOperand()->getType() != element_))
             return "something is written through it that is not of the type of its functions";
           accesses_.push_back(user);
         } else if (auto *fill = dyn_cast<MemSetInst>(user)) {
           auto *byte = dyn_cast<ConstantInt>(fill->getValue());
-          if (!nothing_ && (!byte || !byte->isZero()))
+          if (!nothing_ && !zero_ && (!byte || !byte->isZero()))
             return "it is filled with something other than zero";
           accesses_.push_back(user);
         } else if (auto *note = dyn_cast<IntrinsicInst>(user);
@@ -235,6 +245,16 @@ private:
     enz::drop(call_);
   }
 
+  void readZero() {
+    for (Instruction *&access : accesses_)
+      if (auto *load = dyn_cast<LoadInst>(access)) {
+        load->replaceAllUsesWith(Constant::getNullValue(load->getType()));
+        load->eraseFromParent();
+        access = nullptr;
+      }
+    llvm::erase(accesses_, nullptr);
+  }
+
   // Drops what is written. What was read for that alone is not read then.
   std::string forget() {
     for (Instruction *access : accesses_)
@@ -301,7 +321,7 @@ private:
   const DataLayout &layout_;
   Function *load_ = nullptr, *store_ = nullptr;
   Type *element_ = nullptr;
-  bool nothing_ = false;
+  bool nothing_ = false, zero_ = false;
   unsigned value_ = 0; // position of the value among the arguments of `store_`
   SmallSetVector<Value *, 16> pointers_;
   SmallVector<Instruction *, 16> accesses_;

@@ -4,6 +4,7 @@
 //   __enzyme_call_inactive(f, args...)  f(args...), through which no derivative flows
 //   __enzyme_virtualreverse(f)          f: a function pointer is its own shadow here
 //   __enzyme_float(p, bytes), ...       p points to bytes of this type
+//   __enzyme_sum(x, ...), __enzyme_product(x, ...)    the sum and the product of numbers of one type
 //   __enzyme_set_checkpointing(s, n)    __enzyme_checkpoint(n): the schedule is the engine's own, and 0 asks for none
 //
 // `mark` gives each the attributes that keep it where it is until functions are differentiated; `lower` replaces what
@@ -22,6 +23,8 @@ namespace {
 constexpr StringLiteral kIgnore = "__enzyme_ignore_derivatives";
 constexpr StringLiteral kCallInactive = "__enzyme_call_inactive";
 constexpr StringLiteral kVirtualReverse = "__enzyme_virtualreverse";
+constexpr StringLiteral kSum = "__enzyme_sum";
+constexpr StringLiteral kProduct = "__enzyme_product";
 constexpr StringLiteral kSetCheckpointing = "__enzyme_set_checkpointing";
 constexpr StringLiteral kDerivatives[] = {"__enzyme_fwddiff", "__enzyme_autodiff"};
 constexpr StringLiteral kTypes[] = {"__enzyme_float", "__enzyme_double", "__enzyme_integer", "__enzyme_pointer"};
@@ -134,6 +137,24 @@ void callInactively(CallBase &call) {
   call.eraseFromParent();
 }
 
+// What is no call with numbers of the type of its result is left, and refused by name.
+void combine(CallBase &call, bool is_sum) {
+  Type *type = call.getType();
+  const bool floats = type->isFPOrFPVectorTy();
+  if (call.arg_empty() || !(floats || type->isIntOrIntVectorTy()) ||
+      !all_of(call.args(), [&](const Use &arg) { return arg->getType() == type; }))
+    return;
+  IRBuilder<> b(&call);
+  Value *all = call.getArgOperand(0);
+  for (const Use &arg : drop_begin(call.args()))
+    if (floats)
+      all = is_sum ? b.CreateFAdd(all, arg) : b.CreateFMul(all, arg);
+    else
+      all = is_sum ? b.CreateAdd(all, arg) : b.CreateMul(all, arg);
+  call.replaceAllUsesWith(all);
+  enz::drop(call);
+}
+
 // What is no pair of integers is left, and refused by name.
 void checkpointHere(CallBase &call) {
   if (call.arg_size() != 2 || !call.getArgOperand(0)->getType()->isIntegerTy() ||
@@ -181,13 +202,17 @@ void enz_statements_mark(EnzHost host) {
   for (Function &function : *host->module)
     if (function.isDeclaration() &&
         (function.getName().contains(kCallInactive) || function.getName().contains(kVirtualReverse) ||
-         function.getName().contains(kSetCheckpointing)))
+         function.getName().contains(kSetCheckpointing) || function.getName().contains(kSum) ||
+         function.getName().contains(kProduct)))
       replaced.push_back(&function);
   for (Function *function : replaced) {
     const bool inactive = function->getName().contains(kCallInactive);
     for (CallBase *call : callsOf(*function)) {
-      if (function->getName().contains(kSetCheckpointing))
+      const StringRef name = function->getName();
+      if (name.contains(kSetCheckpointing))
         checkpointHere(*call);
+      else if (name.contains(kSum) || name.contains(kProduct))
+        combine(*call, name.contains(kSum));
       else if (inactive && call->arg_size() >= 1)
         callInactively(*call);
       else if (!inactive && isIdentity(*function))

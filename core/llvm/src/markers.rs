@@ -181,6 +181,15 @@ impl Session {
     /// Makes the call of a marker a call of the exported function `wrapper`, whose parameters and result must have
     /// exactly the types of the call's. What only the marker used (loads of annotations) goes.
     pub fn replace_marker(&mut self, call: &MarkerCall, wrapper: FuncId) -> Result<(), Problem> {
+        self.redirect_marker(call, wrapper)?;
+        if let Some(target) = self.exported.function(wrapper) {
+            self.wrapper_used(target);
+        }
+        Ok(())
+    }
+
+    /// The same for a function that is no wrapper: it calls markers of its own, and stays a function.
+    pub fn redirect_marker(&mut self, call: &MarkerCall, wrapper: FuncId) -> Result<(), Problem> {
         let problem =
             |message: &str| Problem { message: message.to_owned(), function: call.caller_name.clone(), loc: call.loc };
         let target = self.exported.function(wrapper).ok_or_else(|| problem("the wrapper was not exported"))?;
@@ -195,7 +204,6 @@ impl Session {
             }
             return Err(problem(&message));
         }
-        self.wrapper_used(target);
         Ok(())
     }
 }

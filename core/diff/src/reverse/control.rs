@@ -271,7 +271,8 @@ impl Reverse<'_, '_> {
     /// Another reverse sweep on this tape finds shadows of zeros again.
     fn clear_heap_slots(&mut self) -> Result<(), Refusal> {
         for i in self.plan.heap_slots.clone() {
-            let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { continue };
+            let shadowed = |r: &ValueId| self.s.has_shadow(*r) && !self.s.has_own_shadow(*r);
+            let Some(r) = self.s.func.insts[i].result.filter(shadowed) else { continue };
             let Op::Alloca { elem, .. } = self.s.func.insts[i].op else { continue };
             let types = &self.e.module.ctx.types;
             let bytes = self.e.module.ctx.layout.size_of(types, elem).unwrap_or(0);

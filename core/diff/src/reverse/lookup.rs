@@ -91,6 +91,9 @@ impl Reverse<'_, '_> {
                 let n = own.map(|n| n + self.lane).or_else(|| self.sig.primal.get(i).copied());
                 n.and_then(|n| self.e.func.params.get(n)).copied()
             }
+            ValueDef::Inst(i) if is_shadow && self.s.is_static_slot(i) && self.s.has_own_shadow(v) => {
+                self.shadows[self.lane].get(&v).copied()
+            }
             ValueDef::Inst(i) if self.s.key.mode == Mode::Combined && self.s.is_static_slot(i) => {
                 if is_shadow {
                     self.shadows[self.lane].get(&v).copied()

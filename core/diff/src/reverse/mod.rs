@@ -236,6 +236,7 @@ pub fn synthesise(
         }
         Mode::Gradient => {
             r.load_tape();
+            r.own_slots()?;
             r.reverse_sweep()?;
         }
         Mode::Forward => {

@@ -49,6 +49,12 @@ impl Reverse<'_, '_> {
         if !shadowed {
             return Ok(());
         }
+        if self.s.has_own_shadow(r) && fixed {
+            // The forward sweep neither reads nor writes it.
+            let shadow = self.shadow_slot(&inst);
+            self.shadows[self.lane].insert(r, shadow);
+            return Ok(());
+        }
         let shadow = if self.s.is_split() {
             let p = crate::runtime::slot_memory(&mut self.e, bytes, align);
             if !fixed {
@@ -56,9 +62,7 @@ impl Reverse<'_, '_> {
             }
             p
         } else if fixed {
-            let mut copy = inst.clone();
-            copy.origin = None;
-            self.entry_slot(&copy)
+            self.shadow_slot(&inst)
         } else {
             let mut copy = inst.clone();
             copy.origin = None;
@@ -66,6 +70,36 @@ impl Reverse<'_, '_> {
         };
         self.e.fill_zero(shadow, bytes);
         self.shadows[self.lane].insert(r, shadow);
+        Ok(())
+    }
+
+    fn shadow_slot(&mut self, inst: &Inst) -> ValueId {
+        let mut copy = inst.clone();
+        copy.origin = None;
+        self.entry_slot(&copy)
+    }
+
+    /// The shadows, of zeros, that the second of two sweeps makes by itself.
+    pub(super) fn own_slots(&mut self) -> Result<(), Refusal> {
+        for (_, i) in self.s.func.placed() {
+            let inst = self.s.func.insts[i].clone();
+            let (Op::Alloca { elem, .. }, Some(r)) = (&inst.op, inst.result) else { continue };
+            if !self.s.is_static_slot(i) || !self.s.has_own_shadow(r) {
+                continue;
+            }
+            let Some(size) = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, *elem) else {
+                return Err(Refusal::new(RefusalKind::Operation("a stack slot of unknown size".into())).at(i));
+            };
+            let count = inst.args.first().and_then(|n| self.s.func.as_const(*n));
+            let count = count.and_then(|c| self.e.module.ctx.consts.as_u64(c)).unwrap_or(1);
+            self.in_lanes(|this| {
+                let shadow = this.shadow_slot(&inst);
+                let bytes = this.e.b().i64(size.saturating_mul(count));
+                this.e.fill_zero(shadow, bytes);
+                this.shadows[this.lane].insert(r, shadow);
+                Ok(())
+            })?;
+        }
         Ok(())
     }
 
