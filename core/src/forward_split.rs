@@ -130,7 +130,8 @@ impl Arguments<'_, '_> {
             let ty = self.e.module.ctx.types.int(32);
             let linkage = Linkage::External;
             let name = name.to_owned();
-            let global = Global { name, ty, init: None, constant: false, linkage, align: 0, thread_local: false, space: 0 };
+            let global =
+                Global { name, ty, init: None, constant: false, linkage, align: 0, thread_local: false, space: 0 };
             self.e.module.globals.push(global)
         });
         let ptr = self.e.module.ctx.types.ptr();

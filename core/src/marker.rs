@@ -258,8 +258,7 @@ impl Settings {
             Some(note @ ("enzyme_tape" | "enzyme_allocated")) => {
                 let split = matches!(mode, Mode::Augmented | Mode::Gradient) || call.callee.contains(FORWARD_SPLIT);
                 let Some(arg) = call.args.get(at + 1).filter(|_| split) else {
-                    let why =
-                        format!("'{note}' is for the calls of a split derivative, with an argument behind it");
+                    let why = format!("'{note}' is for the calls of a split derivative, with an argument behind it");
                     return Err(Report::new(codes::E0109, why));
                 };
                 match arg.value {

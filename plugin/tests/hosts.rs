@@ -215,6 +215,37 @@ define double @d(double %x) {
     }
 }
 
+/// Masked stores become branches after their function was inlined.
+#[test]
+fn branches_made_by_hand_are_known_to_the_passes_behind() {
+    let module = "declare double @__enzyme_autodiff(ptr, ...)
+declare void @llvm.masked.store.v4f64.p0(<4 x double>, ptr, <4 x i1>)
+define double @f(ptr %p, ptr %q) {
+  %r = call fastcc ptr @kept(ptr null)
+  call fastcc void @filled(ptr %q)
+  ret double 0.0
+}
+define fastcc void @filled(ptr %q) {
+  %count = load i32, ptr %q, align 8
+  %wide = zext i32 %count to i64
+  %lanes = insertelement <4 x i64> zeroinitializer, i64 %wide, i64 0
+  %mask = icmp uge <4 x i64> %lanes, splat (i64 1)
+  tail call void @llvm.masked.store.v4f64.p0(<4 x double> zeroinitializer, ptr null, <4 x i1> %mask)
+  ret void
+}
+define fastcc ptr @kept(ptr %p) noinline {
+  ret ptr %p
+}
+define double @d(ptr %p, ptr %dp) {
+  %d = call double (ptr, ...) @__enzyme_autodiff(ptr @f, ptr %p, ptr %dp, ptr %p, ptr %dp)
+  ret double %d
+}";
+    let load = format!("-load-pass-plugin={}", plugin());
+    let folder = Folder::new("opt-masked", &[("a.ll", module)]);
+    let out = folder.run("opt-22", &[&load, "-passes=enzyme", "a.ll", "-S", "-o", "-"]);
+    assert!(!out.contains("@__enzyme_autodiff("), "{out}");
+}
+
 #[test]
 fn flang() {
     let source = "program p

@@ -19,6 +19,8 @@ template <typename T> struct entry {
 
 template <typename T, typename... A> extern T __enzyme_todense(A...) noexcept;
 template <typename T, typename... A> extern T __enzyme_post_sparse_todense(A...) noexcept;
+template <typename T, typename... A> extern T __enzyme_sum(A...) noexcept;
+template <typename T, typename... A> extern T __enzyme_product(A...) noexcept;
 extern "C" void __enzyme_fwddiff_step(void *, ...);
 
 template <typename T> static T unit(std::int64_t offset, std::size_t column)
@@ -43,7 +45,10 @@ template <typename T> static void collect(T value, std::int64_t offset, std::siz
 static void write_back(long offset, double value, double *places) { places[3 - offset / 8] = value; }
 static double read_back(long offset, double *places) { return places[3 - offset / 8]; }
 
-template <typename T> __attribute__((noinline)) static T source(const T *u, int i) { return u[i] * u[i] * u[i]; }
+template <typename T> __attribute__((noinline)) static T source(const T *u, int i)
+{
+    return __enzyme_sum<T>(__enzyme_product<T>(u[i], u[i], u[i]), T(0));
+}
 
 template <typename T> static void step(const T *u, T *next, int n)
 {

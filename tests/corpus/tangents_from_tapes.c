@@ -42,6 +42,38 @@ static void stress(double *s, double *strain, double lambda, double mu)
         s[i] = (half - mu) * inverse[i] / det + (i < 3 ? mu : 0.0);
 }
 
+// The cube of a number, with rules of its own; tangents from a tape are made from the reverse one.
+__attribute__((noinline)) static double cube(double x)
+{
+    return x * x * x;
+}
+
+struct with_tape {
+    double *tape, value;
+};
+
+static struct with_tape cube_augmented(double x)
+{
+    double *kept = malloc(sizeof *kept);
+    *kept = x;
+    return (struct with_tape){kept, x * x * x};
+}
+
+static double cube_reversed(double x, double seed, double *tape)
+{
+    (void)x;
+    return 3.0 * *tape * *tape * seed;
+}
+
+static double cube_tangent(double x, double dx, double *tape)
+{
+    (void)x;
+    return 3.0 * *tape * *tape * dx;
+}
+
+void *__enzyme_register_gradient_cube[] = {(void *)cube, (void *)cube_augmented, (void *)cube_reversed};
+void *__enzyme_register_splitderivative_cube[] = {(void *)cube, (void *)cube_augmented, (void *)cube_tangent};
+
 static double energy(double x, double y)
 {
     double sum = 0.0;
@@ -49,7 +81,7 @@ static double energy(double x, double y)
         x = sin(x * y) + 0.1 * i;
         sum += x * y * i;
     }
-    return sum;
+    return sum + cube(x);
 }
 
 static const double lambda = 1.3, mu = 0.7;

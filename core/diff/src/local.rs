@@ -67,7 +67,9 @@ fn use_of(module: &Module, func: &Func, i: InstId, v: ValueId) -> Use {
         (Op::Cast(CastOp::BitCast), Some(r)) => Use::Address(r),
         (Op::Call(_), None) => match resolve(module, func, i) {
             Callee::Known(known) => match known.memory() {
-                MemoryEffect::Copy { .. } | MemoryEffect::Set { .. } | MemoryEffect::LifetimeStart { .. } => Use::Access,
+                MemoryEffect::Copy { .. } | MemoryEffect::Set { .. } | MemoryEffect::LifetimeStart { .. } => {
+                    Use::Access
+                }
                 _ if known.ends_lifetime => Use::Access,
                 _ => Use::Other,
             },

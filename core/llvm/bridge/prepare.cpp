@@ -109,6 +109,7 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
       passes.addPass(GVNPass());
       passes.addPass(InstCombinePass());
     }
+    host.functions->invalidate(clone, PreservedAnalyses::none());
     run(host, clone, std::move(passes));
   };
   const auto bringIn = [&] {
@@ -221,6 +222,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     enz::normalise(*clone);
     enz::fixVariadicCalls(*clone);
   }
+  // What was done above by hand keeps no account of what it changed.
+  host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool more = inlined && hasStackTraffic(*clone);
   FunctionPassManager second;
   if (inlined)

@@ -196,6 +196,7 @@ impl<'a> Solver<'a> {
             for (item, proof) in &class.items {
                 self.store.add_item(joined, *item, *proof);
             }
+            self.store.raw_of(joined).merged |= class.is_several_to_callers();
             for o in &class.objects {
                 match o {
                     Object::Heap(..) => self.store.add_object(joined, Object::Heap(f, i)),

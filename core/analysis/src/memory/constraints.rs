@@ -596,7 +596,7 @@ impl<'a> Solver<'a> {
                 edges.extend(number.get(&to.class).map(|id| Edge { at, to: *id, span: to.span }));
             }
             edges.sort_unstable();
-            classes.push(Class { edges, objects: raw.objects, items: raw.items });
+            classes.push(Class { edges, objects: raw.objects, items: raw.items, merged: raw.merged });
         }
         let mut place = |a: Addr| {
             let a = self.store.resolve(a);

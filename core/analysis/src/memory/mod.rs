@@ -99,9 +99,23 @@ pub struct Class {
     pub objects: BTreeSet<Object>,
     /// What its bytes are.
     pub items: BTreeMap<Item, Proof>,
+    /// It is several objects to a function that is called.
+    pub merged: bool,
 }
 
 impl Class {
+    /// Whether different objects may be meant, so that what lies at one place of it may be this here and that there.
+    pub fn is_several(&self) -> bool {
+        self.merged || self.objects.len() > 1
+    }
+
+    /// The same, as far as a caller has not told apart what it knows to be one object: what several parameters point to may be.
+    pub fn is_several_to_callers(&self) -> bool {
+        let is_param = |o: &&Object| matches!(o, Object::Param(..));
+        let params = self.objects.iter().filter(is_param).count();
+        self.merged || self.objects.len() - params + params.min(1) > 1
+    }
+
     /// Formats of all floats that may be in it.
     pub fn floats(&self) -> BTreeSet<FloatKind> {
         let kind = |i: &Item| match i.ty {
@@ -179,7 +193,7 @@ impl FuncMemory {
 
     /// Whether the class is known to be memory: something is in it, or is read or written there.
     pub fn is_memory(&self, class: ClassId) -> bool {
-        let Class { edges: _, objects, items } = &self.classes[class];
+        let Class { edges: _, objects, items, merged: _ } = &self.classes[class];
         !objects.is_empty() || !items.is_empty()
     }
 

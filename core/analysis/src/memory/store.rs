@@ -34,6 +34,8 @@ pub(super) struct Raw {
     pub edges: Vec<(Span, Addr)>,
     pub objects: BTreeSet<Object>,
     pub items: BTreeMap<Item, Proof>,
+    /// It is several objects to a function that is called.
+    pub merged: bool,
 }
 
 impl Raw {
@@ -113,6 +115,7 @@ impl Store {
         self.dirty.insert(a.class);
         let kept = &mut self.raw[a.class as usize];
         kept.objects.extend(gone.objects);
+        kept.merged |= gone.merged;
         for (item, proof) in gone.items {
             add_item(&mut kept.items, Item { span: item.span.shift(by), ..item }, proof);
         }
