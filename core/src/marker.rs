@@ -56,10 +56,8 @@ pub const OTHER_MARKERS: &[&str] = &[
     "__enzyme_set_",
     "__enzyme_shadow",
     "__enzyme_call_inactive",
-    "__enzyme_iter",
     "__enzyme_sum",
     "__enzyme_product",
-    "__enzyme_inner_prod",
 ];
 
 /// Where the parts of a parameter stand among the arguments of the marker call.

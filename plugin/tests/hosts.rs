@@ -247,6 +247,52 @@ define double @d(ptr %p, ptr %dp) {
 }
 
 #[test]
+fn rules_in_metadata_are_used() {
+    // A wrong derivative on purpose: the rule's.
+    let module = "declare double @__enzyme_autodiff(ptr, ...)
+declare double @__enzyme_fwddiff(ptr, ...)
+declare i32 @printf(ptr, ...)
+@format = private constant [7 x i8] c\"%g %g\\0A\\00\"
+define double @square(double %x) !enzyme_augment !0 !enzyme_gradient !1 !enzyme_derivative !2 {
+  %y = fmul double %x, %x
+  ret double %y
+}
+define {ptr, double} @augmented(double %x) {
+  %y = fmul double %x, %x
+  %r = insertvalue {ptr, double} {ptr null, double 0.0}, double %y, 1
+  ret {ptr, double} %r
+}
+define double @reversed(double %x, double %seed, ptr %tape) {
+  %d = fmul double %seed, 100.0
+  ret double %d
+}
+define double @tangent(double %x, double %dx) {
+  %d = fmul double %dx, 10.0
+  ret double %d
+}
+define double @f(double %x) {
+  %y = call double @square(double %x)
+  ret double %y
+}
+define i32 @main() {
+  %g = call double (ptr, ...) @__enzyme_autodiff(ptr @f, double 3.0)
+  %t = call double (ptr, ...) @__enzyme_fwddiff(ptr @f, double 3.0, double 1.0)
+  %n = call i32 (ptr, ...) @printf(ptr @format, double %g, double %t)
+  ret i32 0
+}
+!0 = !{ptr @augmented}
+!1 = !{ptr @reversed}
+!2 = !{ptr @tangent}";
+    let load = format!("-load-pass-plugin={}", plugin());
+    for passes in ["-passes=enzyme", "-passes=default<O2>"] {
+        let folder = Folder::new("opt-rules", &[("a.ll", module)]);
+        folder.run("opt-22", &[&load, passes, "a.ll", "-o", "b.bc"]);
+        folder.run("clang-22", &["b.bc", "-o", "program"]);
+        assert_eq!(folder.result(), "100 10\n", "{passes}");
+    }
+}
+
+#[test]
 fn flang() {
     let source = "program p
   use iso_c_binding

@@ -268,6 +268,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addShape(again);
     run(*host, *clone, std::move(again));
   }
+  enz::addTerms(*clone);
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
   host->functions->invalidate(*clone, PreservedAnalyses::none());

@@ -1,5 +1,6 @@
 // What a module states of its functions and globals: registration globals, which are found by a part of their name and
-// hold addresses, and attributes.
+// hold addresses, attributes, and metadata of functions (`!enzyme_augment !0 !enzyme_gradient !1`, `!0 = !{ptr @f}`),
+// by which compilers state the same.
 //
 // Statements are turned into attributes before anything is inlined (`mark`), so that calls of the functions they speak
 // of stay calls; rules are listed, entry by entry, for the engine to judge. Not handled: globals that are filled at run
@@ -50,6 +51,28 @@ StringRef textOf(Constant *constant) {
     return {};
   auto *bytes = dyn_cast<ConstantDataArray>(global->getInitializer());
   return bytes && bytes->isCString() ? bytes->getAsCString() : StringRef();
+}
+
+// The function that metadata of `of` names.
+Function *named(const Function &of, StringRef kind) {
+  const MDNode *node = of.getMetadata(kind);
+  const auto *value = node && node->getNumOperands() > 0 ? dyn_cast_or_null<ValueAsMetadata>(node->getOperand(0)) : nullptr;
+  return value ? dyn_cast<Function>(enz::resolve(value->getValue())) : nullptr;
+}
+
+struct Stated {
+  EnzRegistrationKind kind;
+  std::array<StringLiteral, 2> rules;
+  unsigned count;
+};
+
+constexpr Stated kStated[] = {
+    {ENZ_REG_GRADIENT, {StringLiteral("enzyme_augment"), StringLiteral("enzyme_gradient")}, 2},
+    {ENZ_REG_DERIVATIVE, {StringLiteral("enzyme_derivative"), StringLiteral("")}, 1},
+};
+
+bool states(const Function &function, const Stated &what) {
+  return function.getMetadata(what.rules[what.count - 1]);
 }
 
 void keepCall(Function &function) {
@@ -121,6 +144,9 @@ void markAllocator(ArrayRef<Constant *> parts) {
 void enz_registry_mark(EnzHost host) {
   Module &module = *host->module;
   markAnnotated(module);
+  for (Function &function : module)
+    if (any_of(kStated, [&](const Stated &what) { return states(function, what); }))
+      keepCall(function);
   for (GlobalVariable &global : module.globals()) {
     const Row *row = rowOf(global);
     if (!row)
@@ -179,5 +205,20 @@ size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity) {
     }
     ++n;
   }
+  for (Function &function : *host->module)
+    for (const Stated &what : kStated) {
+      if (!states(function, what))
+        continue;
+      if (n < capacity) {
+        out[n] = EnzRegistration{};
+        out[n].kind = what.kind;
+        out[n].name = enz::text(function.getName());
+        out[n].count = what.count + 1;
+        out[n].functions[0] = enz::in(static_cast<Value *>(&function));
+        for (unsigned i = 0; i < what.count; ++i)
+          out[n].functions[i + 1] = enz::in(static_cast<Value *>(named(function, what.rules[i])));
+      }
+      ++n;
+    }
   return n;
 }

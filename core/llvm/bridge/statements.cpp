@@ -2,6 +2,7 @@
 //
 //   __enzyme_ignore_derivatives(x)      x, through which no derivative flows
 //   __enzyme_call_inactive(f, args...)  f(args...), through which no derivative flows
+//   __enzyme_iter(n, k)                 n, and k more in each derivative: terms of a series that lose one of its end
 //   __enzyme_virtualreverse(f)          f: a function pointer is its own shadow here
 //   __enzyme_float(p, bytes), ...       p points to bytes of this type
 //   __enzyme_sum(x, ...), __enzyme_product(x, ...)    the sum and the product of numbers of one type
@@ -21,6 +22,7 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral kIgnore = "__enzyme_ignore_derivatives";
+constexpr StringLiteral kIter = "__enzyme_iter";
 constexpr StringLiteral kCallInactive = "__enzyme_call_inactive";
 constexpr StringLiteral kVirtualReverse = "__enzyme_virtualreverse";
 constexpr StringLiteral kSum = "__enzyme_sum";
@@ -48,6 +50,12 @@ SmallVector<CallBase *, 8> callsOf(Function &function) {
 // Whether the call has the type of the function too: IR may call any function as any other.
 bool isIdentity(const CallBase &call) {
   return !call.arg_empty() && call.getType() == call.getArgOperand(0)->getType();
+}
+
+// Whether it is a number and what is added to it in derivatives.
+bool isIter(const Function &function) {
+  return function.getName().contains(kIter) && function.arg_size() == 2 && isIdentity(function) &&
+         function.getReturnType()->isIntegerTy() && function.getArg(1)->getType() == function.getReturnType();
 }
 
 void becomeFirstArgument(CallBase &call) {
@@ -171,6 +179,14 @@ void checkpointHere(CallBase &call) {
 
 } // namespace
 
+void enz::addTerms(Function &clone) {
+  for (BasicBlock &block : clone)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        if (Function *callee = call->getCalledFunction(); callee && isIter(*callee))
+          call->setArgOperand(0, IRBuilder<>(call).CreateAdd(call->getArgOperand(0), call->getArgOperand(1)));
+}
+
 void enz_statements_mark(EnzHost host) {
   enz::roundValues(*host->module);
   SmallVector<Function *, 4> markers;
@@ -182,7 +198,7 @@ void enz_statements_mark(EnzHost host) {
       enz::viewNothing(*call);
   for (Function &function : *host->module) {
     const StringRef name = function.getName();
-    if (name.contains(kIgnore) && isIdentity(function)) {
+    if ((name.contains(kIgnore) && isIdentity(function)) || (isIter(function) && function.isDeclaration())) {
       function.addFnAttr("enzyme_inactive");
       function.setDoesNotThrow();
       function.setWillReturn();
@@ -224,11 +240,11 @@ void enz_statements_mark(EnzHost host) {
 void enz_statements_lower(EnzHost host, uint8_t before_link) {
   SmallVector<Function *, 8> found;
   for (Function &function : *host->module)
-    if ((function.getName().contains(kIgnore) && isIdentity(function)) || statesType(function))
+    if ((function.getName().contains(kIgnore) && isIdentity(function)) || statesType(function) || isIter(function))
       found.push_back(&function);
   for (Function *function : found) {
-    const bool ignore = function->getName().contains(kIgnore);
-    if (ignore && before_link) {
+    const bool value = function->getName().contains(kIgnore) || isIter(*function);
+    if (value && before_link) {
       if (!function->isDeclaration())
         continue;
       IRBuilder<> b(BasicBlock::Create(function->getContext(), "", function));

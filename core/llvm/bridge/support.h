@@ -196,6 +196,8 @@ bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
 
 // Gives a marker call a view of nothing where an argument that nobody needs is no address (dense.cpp).
 void viewNothing(llvm::CallBase &call);
+// Adds what is to be added in a derivative to the number of each `__enzyme_iter(n, k)`.
+void addTerms(llvm::Function &clone);
 
 // Takes sums in memory out of loops that they keep from being vectorised (scatter.cpp); whether anything changed.
 bool splitScatters(EnzOpaqueHost &host, llvm::Function &function);
