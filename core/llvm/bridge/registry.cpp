@@ -56,7 +56,8 @@ StringRef textOf(Constant *constant) {
 // The function that metadata of `of` names.
 Function *named(const Function &of, StringRef kind) {
   const MDNode *node = of.getMetadata(kind);
-  const auto *value = node && node->getNumOperands() > 0 ? dyn_cast_or_null<ValueAsMetadata>(node->getOperand(0)) : nullptr;
+  const auto *value =
+      node && node->getNumOperands() > 0 ? dyn_cast_or_null<ValueAsMetadata>(node->getOperand(0)) : nullptr;
   return value ? dyn_cast<Function>(enz::resolve(value->getValue())) : nullptr;
 }
 
@@ -71,9 +72,7 @@ constexpr Stated kStated[] = {
     {ENZ_REG_DERIVATIVE, {StringLiteral("enzyme_derivative"), StringLiteral("")}, 1},
 };
 
-bool states(const Function &function, const Stated &what) {
-  return function.getMetadata(what.rules[what.count - 1]);
-}
+bool states(const Function &function, const Stated &what) { return function.getMetadata(what.rules[what.count - 1]); }
 
 void keepCall(Function &function) {
   function.removeFnAttr(Attribute::AlwaysInline);
