@@ -293,6 +293,34 @@ define i32 @main() {
 }
 
 #[test]
+fn values_without_derivative_are_stated_in_metadata() {
+    let module = "declare double @__enzyme_autodiff(ptr, ...)
+declare i32 @printf(ptr, ...)
+@format = private constant [4 x i8] c\"%g\\0A\\00\"
+define double @f(double %x) {
+  %a = fmul double %x, %x
+  %b = fmul double %x, 7.0, !enzyme_inactive !0
+  %c = fadd double %a, %b
+  %d = fmul double %c, %b, !enzyme_other !0
+  ret double %d
+}
+define i32 @main() {
+  %g = call double (ptr, ...) @__enzyme_autodiff(ptr @f, double 3.0)
+  %n = call i32 (ptr, ...) @printf(ptr @format, double %g)
+  ret i32 0
+}
+!0 = !{}";
+    let load = format!("-load-pass-plugin={}", plugin());
+    for passes in ["-passes=enzyme", "-passes=default<O0>", "-passes=default<O2>"] {
+        let folder = Folder::new("opt-inactive", &[("a.ll", module)]);
+        folder.run("opt-22", &[&load, passes, "a.ll", "-o", "b.bc"]);
+        folder.run("clang-22", &["b.bc", "-o", "program"]);
+        // (x^2 + b) b with b = 21 constant: 2 x b.
+        assert_eq!(folder.result(), "126\n", "{passes}");
+    }
+}
+
+#[test]
 fn flang() {
     let source = "program p
   use iso_c_binding

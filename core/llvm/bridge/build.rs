@@ -37,6 +37,7 @@ const SOURCES: [&str; 38] = [
     "markers",
     "registry",
     "statements",
+    "steps",
     "sums",
     "scatter",
     "truncate",

@@ -4,6 +4,7 @@
 //   __enzyme_call_inactive(f, args...)  f(args...), through which no derivative flows
 //   __enzyme_iter(n, k)                 n, and k more in each derivative: terms of a series that lose one of its end
 //   __enzyme_virtualreverse(f)          f: a function pointer is its own shadow here
+//   !enzyme_inactive of an instruction  the same of its result, if that is a float
 //   __enzyme_float(p, bytes), ...       p points to bytes of this type
 //   __enzyme_sum(x, ...), __enzyme_product(x, ...)    the sum and the product of numbers of one type
 //   __enzyme_set_checkpointing(s, n)    __enzyme_checkpoint(n): the schedule is the engine's own, and 0 asks for none
@@ -65,20 +66,6 @@ void becomeFirstArgument(CallBase &call) {
   enz::drop(call);
 }
 
-// `value` as a parameter of type `to`, after C's promotions of arguments without a prototype.
-Value *converted(IRBuilder<> &b, Value *value, Type *to) {
-  Type *from = value->getType();
-  if (from == to)
-    return value;
-  if (from->isFloatingPointTy() && to->isFloatingPointTy())
-    return b.CreateFPCast(value, to);
-  if (from->isIntegerTy() && to->isIntegerTy())
-    return b.CreateSExtOrTrunc(value, to);
-  if (from->isPointerTy() && to->isPointerTy())
-    return b.CreateAddrSpaceCast(value, to);
-  return nullptr;
-}
-
 // A function with the parameters of the call behind the first, which calls the function that this is; null if they do
 // not fit.
 Function *inactiveCall(CallBase &call) {
@@ -99,7 +86,7 @@ Function *inactiveCall(CallBase &call) {
   SmallVector<Value *, 8> args;
   for (unsigned i = 0; i < given; ++i) {
     Value *arg = made->getArg(i);
-    Value *fit = i < wanted->getNumParams() ? converted(b, arg, wanted->getParamType(i)) : arg;
+    Value *fit = i < wanted->getNumParams() ? enz::converted(b, arg, wanted->getParamType(i)) : arg;
     if (!fit) {
       made->eraseFromParent();
       return nullptr;
@@ -112,7 +99,7 @@ Function *inactiveCall(CallBase &call) {
       AttributeList::get(module.getContext(), AttributeSet(), target->getAttributes().getRetAttrs(), {}));
   Value *result = nullptr;
   if (!call.getType()->isVoidTy()) {
-    result = inner->getType()->isVoidTy() ? nullptr : converted(b, inner, call.getType());
+    result = inner->getType()->isVoidTy() ? nullptr : enz::converted(b, inner, call.getType());
     if (!result) {
       made->eraseFromParent();
       return nullptr;
@@ -135,14 +122,36 @@ void callInactively(CallBase &call) {
   if (!made)
     return;
   SmallVector<Value *, 8> args(drop_begin(call.args()));
-  CallBase *next = nullptr;
-  if (auto *invoke = dyn_cast<InvokeInst>(&call))
-    next = InvokeInst::Create(made, invoke->getNormalDest(), invoke->getUnwindDest(), args, "", invoke->getIterator());
-  else
-    next = CallInst::Create(made, args, "", call.getIterator());
-  next->setDebugLoc(call.getDebugLoc());
-  call.replaceAllUsesWith(next);
-  call.eraseFromParent();
+  enz::replaceCall(call, *made, args);
+}
+
+// A function that gives a value of this type through which no derivative flows.
+Function *ignoring(Module &module, Type *type) {
+  std::string name;
+  raw_string_ostream(name) << kIgnore << ".of." << *type;
+  return dyn_cast<Function>(module.getOrInsertFunction(name, FunctionType::get(type, {type}, false)).getCallee());
+}
+
+// Compilers state by metadata which values have no derivative.
+void ignoreStated(Function &function) {
+  constexpr StringLiteral kKinds[] = {"enzyme_inactive", "enzyme_inactive_inst", "enzyme_inactive_val"};
+  SmallVector<Instruction *, 8> stated;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (inst.hasMetadataOtherThanDebugLoc() && inst.getType()->isFPOrFPVectorTy() && !inst.isTerminator() &&
+          any_of(kKinds, [&](StringRef kind) { return inst.getMetadata(kind); }))
+        stated.push_back(&inst);
+  for (Instruction *inst : stated) {
+    for (StringRef kind : kKinds)
+      inst->setMetadata(kind, nullptr);
+    Function *ignore = ignoring(*function.getParent(), inst->getType());
+    auto place = inst->getInsertionPointAfterDef();
+    if (!ignore || !place)
+      continue;
+    CallInst *cut = CallInst::Create(ignore, {inst}, "", *place);
+    cut->setDebugLoc(inst->getDebugLoc());
+    inst->replaceUsesWithIf(cut, [cut](const Use &use) { return use.getUser() != cut; });
+  }
 }
 
 // What is no call with numbers of the type of its result is left, and refused by name.
@@ -179,6 +188,31 @@ void checkpointHere(CallBase &call) {
 
 } // namespace
 
+// `value` as a parameter of type `to`, after C's promotions of arguments without a prototype.
+Value *enz::converted(IRBuilder<> &b, Value *value, Type *to) {
+  Type *from = value->getType();
+  if (from == to)
+    return value;
+  if (from->isFloatingPointTy() && to->isFloatingPointTy())
+    return b.CreateFPCast(value, to);
+  if (from->isIntegerTy() && to->isIntegerTy())
+    return b.CreateSExtOrTrunc(value, to);
+  if (from->isPointerTy() && to->isPointerTy())
+    return b.CreateAddrSpaceCast(value, to);
+  return nullptr;
+}
+
+void enz::replaceCall(CallBase &call, Function &by, ArrayRef<Value *> args) {
+  CallBase *next = nullptr;
+  if (auto *invoke = dyn_cast<InvokeInst>(&call))
+    next = InvokeInst::Create(&by, invoke->getNormalDest(), invoke->getUnwindDest(), args, "", invoke->getIterator());
+  else
+    next = CallInst::Create(&by, args, "", call.getIterator());
+  next->setDebugLoc(call.getDebugLoc());
+  call.replaceAllUsesWith(next);
+  call.eraseFromParent();
+}
+
 void enz::addTerms(Function &clone) {
   for (BasicBlock &block : clone)
     for (Instruction &inst : block)
@@ -189,6 +223,9 @@ void enz::addTerms(Function &clone) {
 
 void enz_statements_mark(EnzHost host) {
   enz::roundValues(*host->module);
+  enz::writeStepLoops(*host->module);
+  for (Function &function : *host->module)
+    ignoreStated(function);
   SmallVector<Function *, 4> markers;
   for (Function &function : *host->module)
     if (any_of(kDerivatives, [&](StringRef part) { return function.getName().contains(part); }))

@@ -12,6 +12,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ValueHandle.h"
@@ -196,6 +197,12 @@ bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
 
 // Gives a marker call a view of nothing where an argument that nobody needs is no address (dense.cpp).
 void viewNothing(llvm::CallBase &call);
+// Loops that are written as calls with a function for a step (steps.cpp).
+void writeStepLoops(llvm::Module &module);
+// `value` as a parameter of type `to`, after C's promotions of arguments without a prototype; null if it does not fit.
+llvm::Value *converted(llvm::IRBuilder<> &b, llvm::Value *value, llvm::Type *to);
+// Puts a call of `by` in the place of a call with a result of the same type.
+void replaceCall(llvm::CallBase &call, llvm::Function &by, llvm::ArrayRef<llvm::Value *> args);
 // Adds what is to be added in a derivative to the number of each `__enzyme_iter(n, k)`.
 void addTerms(llvm::Function &clone);
 
