@@ -6,7 +6,7 @@
 // Source: Griewank, Walther, "Algorithm 799: revolve" (2000), for what such loops are.
 #include "corpus.h"
 
-#include <enzyme/checkpoint.h>
+#include "../../include/enzyme/checkpoint.h"
 
 enum { N = 8, STEPS = CORPUS_SIZE(100, 12), SIZE = 2 * N };
 

@@ -2,7 +2,7 @@
 // makes, compared bit for bit with the same arithmetic written out; and the derivative of the clone.
 #include "corpus.h"
 
-#include <enzyme/fprt/mpfr.h>
+#include "../../include/enzyme/fprt/mpfr.h"
 
 // Products and sums are not contracted: their rounding is what is compared.
 #pragma STDC FP_CONTRACT OFF
