@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 38] = [
+const SOURCES: [&str; 39] = [
     "plugin",
     "options",
     "host",

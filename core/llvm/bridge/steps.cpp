@@ -3,9 +3,9 @@
 //   __enzyme_checkpoint_for(step, start, n, notes..., args...)    for (i = start; i < start + n; i++) step(i, args...);
 //   __enzyme_checkpoint_while(step, notes..., args...)            i = 0; while (step(i++, args...));
 //
-// The notes are `enzyme_scheme, scheme, data` and `enzyme_checkpoint_region, address, bytes`. The call becomes that of a
-// function with the loop, which is marked as one that keeps states (checkpoint.cpp), unless the scheme is to keep all: the
-// schedule is the engine's own, which finds out what a state is.
+// The notes are `enzyme_scheme, scheme, data` and `enzyme_checkpoint_region, address, bytes`. The call becomes that of
+// a function with the loop, which is marked as one that keeps states (checkpoint.cpp), unless the scheme is to keep
+// all: the schedule is the engine's own, which finds out what a state is.
 //
 // Not handled, so left and refused by name: steps that are known at run time only, that take structures by value, or
 // whose parameters the arguments do not fit.
@@ -13,7 +13,9 @@
 #include "checkpoint.h"
 #include "support.h"
 
+#include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -79,8 +81,8 @@ Function *write(Module &module, const Steps &steps) {
     types.append(2, i64);
   for (Value *arg : steps.args)
     types.push_back(arg->getType());
-  auto *loop = Function::Create(FunctionType::get(Type::getVoidTy(context), types, false),
-                                GlobalValue::InternalLinkage, "enzyme.steps." + steps.step->getName(), module);
+  auto *loop = Function::Create(FunctionType::get(Type::getVoidTy(context), types, false), GlobalValue::InternalLinkage,
+                                "enzyme.steps." + steps.step->getName(), module);
   for (const Attribute &attribute : steps.step->getAttributes().getFnAttrs())
     if (attribute.isStringAttribute() && attribute.getKindAsString().starts_with("target-"))
       loop->addFnAttr(attribute);
@@ -102,7 +104,8 @@ Function *write(Module &module, const Steps &steps) {
   PHINode *i = b.CreatePHI(i64, 2);
   i->addIncoming(start, entry);
   if (!steps.keeps_all)
-    b.CreateCall(module.getOrInsertFunction(enz::kCheckpointMark, b.getVoidTy(), b.getInt32Ty()), {b.getInt32(kStates)});
+    b.CreateCall(module.getOrInsertFunction(enz::kCheckpointMark, b.getVoidTy(), b.getInt32Ty()),
+                 {b.getInt32(kStates)});
   SmallVector<Value *, 8> args{slot ? slot : b.CreateSExtOrTrunc(i, index)};
   if (slot)
     b.CreateStore(i, slot);
@@ -120,6 +123,11 @@ Function *write(Module &module, const Steps &steps) {
   Value *next = b.CreateAdd(i, b.getInt64(1));
   i->addIncoming(next, body);
   b.CreateCondBr(steps.counted ? b.CreateICmpSLT(next, end) : b.CreateIsNotNull(call), body, exit);
+  // Whether a step can be repeated is known of its code, not of a call.
+  if (!steps.step->isDeclaration() && isInlineViable(*steps.step).isSuccess()) {
+    InlineFunctionInfo info;
+    (void)InlineFunction(*call, info);
+  }
   return loop;
 }
 
