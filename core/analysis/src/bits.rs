@@ -284,7 +284,9 @@ impl<'a> Flow<'a> {
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
                 args.iter().any(|a| self.values.contains(a) || holds_bits(a) && self.is_int(*a))
             }
-            (Op::Phi(_) | Op::Freeze, _) => args.iter().any(|a| self.values.contains(a)),
+            (Op::Phi(_) | Op::Freeze | Op::InsertElement | Op::ExtractElement | Op::ShuffleVector(_), _) => {
+                args.iter().any(|a| self.values.contains(a))
+            }
             (Op::Select, [_, a, b]) => self.values.contains(a) || self.values.contains(b),
             (Op::Call(_) | Op::Invoke { .. }, _) => match resolve(self.module, self.func, i) {
                 Callee::Defined(g) => {

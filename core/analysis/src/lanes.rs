@@ -43,19 +43,25 @@ pub fn lost(program: &Program<'_>, func: &Func, unit: &Unit, activity: &Activity
     let module = program.module;
     let shadowed = |v: ValueId| unit.memory.class_of[v].is_some_and(|c| activity.is_shadowed(c));
     let mut out = Vec::new();
-    let mut work: Vec<(ValueId, InstId)> = Vec::new();
+    // What was read, by what, and whether it was in a vector since.
+    let mut work: Vec<(ValueId, InstId, bool)> = Vec::new();
     for (_, i) in func.placed() {
         let inst = &func.insts[i];
-        let Some(r) = inst.result.filter(|_| is_int_vector(module, inst.ty)) else { continue };
-        if activity.is_active(r) {
+        let Some(r) = inst.result else { continue };
+        let is_vector = is_int_vector(module, inst.ty);
+        if is_vector && activity.is_active(r) {
             out.push(i);
-        } else if matches!(inst.op, Op::Load(_)) && inst.args.first().is_some_and(|p| shadowed(*p)) {
-            work.push((r, i));
+        } else if let (Op::Load(_), Some(p)) = (&inst.op, inst.args.first().filter(|p| shadowed(**p))) {
+            let bytes = if let Type::Int(bits) = module.ctx.types[inst.ty] { u64::from(bits / 8) } else { 0 };
+            let is_piece = bytes > 1 && unit.memory.may_hold_floats(*p, bytes);
+            if is_vector || is_piece {
+                work.push((r, i, is_vector));
+            }
         }
     }
     let mut seen = BTreeSet::new();
-    while let Some((v, from)) = work.pop() {
-        if !seen.insert(v) {
+    while let Some((v, from, was_vector)) = work.pop() {
+        if !seen.insert((v, was_vector)) {
             continue;
         }
         for i in unit.uses.of(v) {
@@ -69,13 +75,14 @@ pub fn lost(program: &Program<'_>, func: &Func, unit: &Unit, activity: &Activity
                 Op::Call(_) | Op::Invoke { .. } => activity.calls.contains_key(i),
                 _ => false,
             };
-            if comes_back {
+            if comes_back && was_vector {
                 out.push(from);
             }
             let is_condition = matches!(inst.op, Op::Select) && inst.args.first() == Some(&v);
             let is_float = module.ctx.types.is_float_or_vector(inst.ty);
             if moves_bits(&inst.op) && !is_condition && !is_float {
-                work.extend(inst.result.map(|r| (r, from)));
+                let now = was_vector || is_int_vector(module, inst.ty);
+                work.extend(inst.result.map(|r| (r, from, now)));
             }
         }
     }

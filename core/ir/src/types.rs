@@ -275,6 +275,23 @@ impl Types {
         self.contains(ty, &|t| matches!(t, Type::Ptr(_)))
     }
 
+    /// Where floats, or vectors of them, lie in the structures and arrays that `ty` is made of, and their types.
+    pub fn float_fields(&self, ty: TypeId) -> Vec<(Vec<u32>, TypeId)> {
+        let fields: Vec<TypeId> = match &self[ty] {
+            Type::Array { elem, len } if self.contains_float(*elem) => vec![*elem; *len as usize],
+            Type::Struct(s) => s.fields.clone().unwrap_or_default(),
+            _ => return Vec::new(),
+        };
+        let mut out = Vec::new();
+        for (n, field) in (0..).zip(fields) {
+            if self.is_float_or_vector(field) {
+                out.push((vec![n], field));
+            }
+            out.extend(self.float_fields(field).into_iter().map(|(path, float)| ([vec![n], path].concat(), float)));
+        }
+        out
+    }
+
     /// The type of `ty` after following `path` (as `extractvalue` does), or `None` if the path leaves it.
     pub fn at_path(&self, ty: TypeId, path: &[u32]) -> Option<TypeId> {
         let Some((first, rest)) = path.split_first() else { return Some(ty) };

@@ -1,4 +1,5 @@
-//! Compiles the C++ bridge against the headers of LLVM 22, and tells the build of `enzyme-llvm` how libLLVM is linked.
+//! Compiles the C++ bridge against the headers of LLVM 22, and tells the build of `enzyme-llvm` how libLLVM is linked. Bodies of
+//! library functions (`LIBRARIES`) are compiled to bitcode by that LLVM's clang, and go into the bridge as bytes.
 //!
 //! LLVM is found through `LLVM_CONFIG` (a program), else `LLVM_SYS_221_PREFIX` (an installation), else
 //! `llvm-config-22` or `llvm-config` on the path.
@@ -47,6 +48,23 @@ const SOURCES: [&str; 39] = [
     "diagnose",
 ];
 
+/// C files of which the bridge holds the bitcode.
+const LIBRARIES: [&str; 2] = ["library", "flang"];
+/// Simplified, but in the shape that a derivative is made of: not vectorised, not unrolled, every access of its own type.
+const LIBRARY_FLAGS: [&str; 10] = [
+    "-O1",
+    "-std=c11",
+    "-fno-strict-aliasing",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    // Loops that are to vanish when more is known cannot do so yet.
+    "-Wno-pass-failed",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-emit-llvm",
+    "-c",
+];
+
 fn env(name: &str) -> Option<String> {
     println!("cargo:rerun-if-env-changed={name}");
     std::env::var(name).ok().filter(|v| !v.is_empty())
@@ -72,6 +90,28 @@ fn find_config() -> Result<String, String> {
     })
 }
 
+/// Writes the bitcode of a library as a list of bytes, `<name>.inc`.
+fn library(clang: &str, name: &str, folder: &str) -> Result<(), String> {
+    let (source, bitcode) = (format!("{name}.c"), format!("{folder}/{name}.bc"));
+    let status = Command::new(clang).args(LIBRARY_FLAGS).args([&source, "-o", &bitcode]).status();
+    if !status.map_err(|e| format!("{clang}: {e}"))?.success() {
+        return Err(format!("{clang} could not compile {source}"));
+    }
+    let bytes = std::fs::read(&bitcode).map_err(|e| format!("{bitcode}: {e}"))?;
+    let text: String = bytes.iter().map(|byte| format!("{byte},")).collect();
+    std::fs::write(format!("{folder}/{name}.inc"), text).map_err(|e| format!("{folder}: {e}"))
+}
+
+/// Clang beside LLVM's programs, else on the path.
+fn find_clang(bindir: &str) -> Result<String, String> {
+    let beside = format!("{bindir}/clang");
+    [beside.as_str(), "clang-22", "clang"]
+        .into_iter()
+        .find(|clang| ask(clang, &["-dumpversion"]).is_some_and(|v| v.starts_with("22.")))
+        .map(str::to_owned)
+        .ok_or_else(|| format!("clang 22 was not found in {bindir} nor on the path (Debian: clang-22)"))
+}
+
 fn build() -> Result<(), String> {
     for file in std::fs::read_dir(".").map_err(|e| e.to_string())?.flatten() {
         if file.path().extension().is_some_and(|e| ["cpp", "c", "h", "inc"].iter().any(|known| e == *known)) {
@@ -85,8 +125,13 @@ fn build() -> Result<(), String> {
         return Err(format!("LLVM 22 is needed, but {config} is version {version}"));
     }
     let include = tell(&["--includedir"])?;
+    let clang = find_clang(&tell(&["--bindir"])?)?;
+    let out = std::env::var("OUT_DIR").map_err(|e| e.to_string())?;
+    for name in LIBRARIES {
+        library(&clang, name, &out)?;
+    }
     let mut cc = cc::Build::new();
-    cc.cpp(true).warnings(false).flag("-isystem").flag(&include).flag("-std=c++17");
+    cc.cpp(true).warnings(false).flag("-isystem").flag(&include).flag("-std=c++17").include(&out);
     for flag in ["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"] {
         cc.flag(flag);
     }

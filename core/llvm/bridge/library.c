@@ -1,11 +1,6 @@
 // Bodies of functions of the GNU C++ library that stand in its shared object: red-black trees (`std::map`, `std::set`)
 // and doubly linked lists. They link nodes, and their derivatives link the shadows of nodes in the same way, which only
-// a body can say. `library.inc` is this file compiled:
-//
-//   clang-22 -O1 -Xclang -disable-llvm-passes -fno-strict-aliasing -S -emit-llvm library.c -o - |
-//     opt-22 -S -passes='always-inline,function(sroa,simplifycfg,instcombine,simplifycfg)'
-//
-// less its target, its metadata and its attributes, as a C++ raw string.
+// a body can say. The build compiles this file to bitcode.
 //
 // Trees after Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", chapter 13, with null for black leaves.
 // The header of a tree is a node whose parent is the root and whose children are the first and the last node; the

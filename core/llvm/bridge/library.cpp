@@ -1,24 +1,111 @@
-// Bodies for functions that stand in shared libraries and link data structures: library.c says which, library.inc is
-// what it compiles to. A call in a prepared clone goes to an internal copy named `enzyme.lib.` and the symbol.
+// Bodies for functions that stand in libraries and link data structures or move data: library.c and flang.c say which;
+// the build compiles them to bitcode. A call in a prepared clone goes to an internal copy named `enzyme.lib.` and the
+// symbol.
 
 #include "support.h"
 
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/Support/SourceMgr.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
 namespace {
 
-constexpr char kText[] =
+// What the build made of the two files.
+constexpr unsigned char kNodes[] = {
 #include "library.inc"
-    ;
+};
+constexpr unsigned char kFlang[] = {
+#include "flang.inc"
+};
+
+// The mark of what is inlined when all else was.
+constexpr StringLiteral kFlangMark = "enzyme-flang";
+// Instructions beyond which a function grows no more by that.
+constexpr uint64_t kFlangLimit = 200'000;
+
+bool isFlang(StringRef name) { return name.starts_with("_FortranA"); }
+
+StringRef bitcode(StringRef name) {
+  return isFlang(name) ? StringRef(reinterpret_cast<const char *>(kFlang), sizeof kFlang)
+                       : StringRef(reinterpret_cast<const char *>(kNodes), sizeof kNodes);
+}
 
 // Whether the body may be meant: same parameters and result.
 bool fits(const Function &declared, const Function &body) {
   return declared.getFunctionType() == body.getFunctionType();
 }
+
+// Copies functions of a library, with all that they use, into a module.
+class Copier {
+public:
+  Copier(Module &to, bool flang) : to(to), flang(flang) {}
+
+  Function *copy(Function &body) {
+    Function *first = declare(body);
+    while (!work.empty()) {
+      auto [from, made] = work.pop_back_val();
+      fill(*from, *made);
+    }
+    return first;
+  }
+
+private:
+  Function *declare(Function &body) {
+    Function *made =
+        Function::Create(body.getFunctionType(), GlobalValue::InternalLinkage, "enzyme.lib." + body.getName(), to);
+    map[&body] = made;
+    for (unsigned n = 0; n < body.arg_size(); ++n)
+      map[body.getArg(n)] = made->getArg(n);
+    work.push_back({&body, made});
+    return made;
+  }
+
+  void use(GlobalValue &value) {
+    if (map.count(&value))
+      return;
+    if (auto *function = dyn_cast<Function>(&value)) {
+      const std::string name = ("enzyme.lib." + function->getName()).str();
+      if (function->isDeclaration())
+        map[function] = to.getOrInsertFunction(function->getName(), function->getFunctionType()).getCallee();
+      else if (Function *known = to.getFunction(name))
+        map[function] = known;
+      else
+        declare(*function);
+    } else if (auto *text = dyn_cast<GlobalVariable>(&value); text && text->hasInitializer()) {
+      auto *made = new GlobalVariable(to, text->getValueType(), true, GlobalValue::PrivateLinkage,
+                                      text->getInitializer(), "enzyme.lib.text");
+      map[text] = made;
+    }
+  }
+
+  void fill(Function &from, Function &made) {
+    for (BasicBlock &block : from)
+      for (Instruction &inst : block)
+        for (Use &operand : inst.operands())
+          if (auto *global = dyn_cast<GlobalValue>(operand.get()))
+            use(*global);
+    SmallVector<ReturnInst *, 4> returns;
+    CloneFunctionInto(&made, &from, map, CloneFunctionChangeType::DifferentModule, returns);
+    made.setLinkage(GlobalValue::InternalLinkage);
+    made.setCallingConv(CallingConv::C);
+    // What the build's compiler noted is about its target and its level.
+    made.setAttributes(AttributeList());
+    for (BasicBlock &block : made)
+      for (Instruction &inst : block)
+        if (auto *call = dyn_cast<CallBase>(&inst))
+          call->setCallingConv(CallingConv::C);
+    made.setDoesNotThrow();
+    if (flang)
+      made.addFnAttr(kFlangMark);
+  }
+
+  Module &to;
+  const bool flang;
+  ValueToValueMapTy map;
+  SmallVector<std::pair<Function *, Function *>, 8> work;
+};
 
 } // namespace
 
@@ -28,33 +115,78 @@ Function *enz::libraryBody(Function &declared) {
   std::string symbol = declared.getName().str();
   if (const size_t at = symbol.find("PKSt"); at != std::string::npos)
     symbol.erase(at + 1, 1);
-  const std::string name = "enzyme.lib." + symbol;
-  if (Function *known = module.getFunction(name))
+  if (Function *known = module.getFunction("enzyme.lib." + symbol))
     return fits(declared, *known) ? known : nullptr;
   if (module.getDataLayout().getPointerSizeInBits(0) != 64)
     return nullptr;
-  SMDiagnostic error;
-  LLVMContext &context = module.getContext();
-  // Text cannot be read while names are thrown away.
-  const bool discards = context.shouldDiscardValueNames();
-  context.setDiscardValueNames(false);
-  const std::unique_ptr<Module> library = parseAssemblyString(kText, error, context);
-  context.setDiscardValueNames(discards);
-  const Function *body = library ? library->getFunction(symbol) : nullptr;
-  if (!body || !fits(declared, *body))
+  Expected<std::unique_ptr<Module>> library =
+      parseBitcodeFile(MemoryBufferRef(bitcode(symbol), symbol), module.getContext());
+  if (!library) {
+    consumeError(library.takeError());
     return nullptr;
-  Function *copy = Function::Create(body->getFunctionType(), GlobalValue::InternalLinkage, name, module);
-  ValueToValueMapTy map;
-  for (unsigned n = 0; n < body->arg_size(); ++n)
-    map[body->getArg(n)] = copy->getArg(n);
-  SmallVector<ReturnInst *, 4> returns;
-  CloneFunctionInto(copy, body, map, CloneFunctionChangeType::DifferentModule, returns);
-  copy->setDoesNotThrow();
-  copy->setLinkage(GlobalValue::InternalLinkage);
-  return copy;
+  }
+  Function *body = (*library)->getFunction(symbol);
+  if (!body || body->isDeclaration() || !fits(declared, *body))
+    return nullptr;
+  return Copier(module, isFlang(symbol)).copy(*body);
 }
 
-bool enz::isLibraryFunction(StringRef name) {
+bool enz::isLinkedNode(StringRef name) {
   return name.starts_with("_ZNSt8__detail15_List_node_base") || name.starts_with("_ZSt29_Rb_tree_") ||
          name.starts_with("_ZSt28_Rb_tree_") || name.starts_with("_ZSt18_Rb_tree_");
+}
+
+bool enz::callFlangBodies(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block) {
+      auto *call = dyn_cast<CallBase>(&inst);
+      Function *callee = call ? call->getCalledFunction() : nullptr;
+      if (!callee || !callee->isDeclaration() || callee->hasLocalLinkage() || !isFlang(callee->getName()))
+        continue;
+      if (Function *body = libraryBody(*callee)) {
+        call->setCalledFunction(body);
+        any = true;
+      }
+    }
+  return any;
+}
+
+bool enz::inlineFlangBodies(Function &function, bool copies) {
+  SmallVector<CallBase *, 16> calls;
+  const auto note = [&](CallBase &call) {
+    const Function *callee = call.getCalledFunction();
+    if (callee && callee->hasFnAttribute(kFlangMark) && (copies || !callee->getName().starts_with("enzyme.lib.copy_")))
+      calls.push_back(&call);
+  };
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        note(*call);
+  const bool any = !calls.empty();
+  uint64_t size = function.getInstructionCount();
+  while (!calls.empty()) {
+    CallBase *call = calls.pop_back_val();
+    size += call->getCalledFunction()->getInstructionCount();
+    if (size > kFlangLimit)
+      break;
+    InlineFunctionInfo info;
+    if (InlineFunction(*call, info).isSuccess())
+      for (CallBase *inner : info.InlinedCallSites)
+        note(*inner);
+  }
+  return any;
+}
+
+void enz::forgetUnrolling(Function &function) {
+  for (BasicBlock &block : function) {
+    Instruction *end = block.getTerminator();
+    const MDNode *loop = end ? end->getMetadata(LLVMContext::MD_loop) : nullptr;
+    if (loop && any_of(loop->operands(), [](const MDOperand &note) {
+          const auto *node = dyn_cast_or_null<MDNode>(note.get());
+          const auto *name = node && node->getNumOperands() ? dyn_cast<MDString>(node->getOperand(0)) : nullptr;
+          return name && name->getString() == "llvm.loop.unroll.full";
+        }))
+      end->setMetadata(LLVMContext::MD_loop, nullptr);
+  }
 }

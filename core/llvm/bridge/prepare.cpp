@@ -20,6 +20,7 @@
 #include "llvm/Transforms/Scalar/LoopDeletion.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -138,6 +139,34 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
   return inlined;
 }
 
+// Bodies of flang's library come in last: what is known of the data by then leaves one of their ways.
+bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
+  if (!enz::callFlangBodies(clone))
+    return false;
+  const auto tidy = [&] {
+    FunctionPassManager passes;
+    addCleanup(passes);
+    LoopPassManager loops;
+    loops.addPass(LoopRotatePass(true, false));
+    loops.addPass(IndVarSimplifyPass());
+    loops.addPass(LoopFullUnrollPass(2, /*OnlyWhenForced=*/true));
+    passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/false));
+    addCleanup(passes);
+    passes.addPass(GVNPass());
+    passes.addPass(InstCombinePass());
+    passes.addPass(SimplifyCFGPass());
+    host.functions->invalidate(clone, PreservedAnalyses::none());
+    run(host, clone, std::move(passes));
+  };
+  for (const bool copies : {false, true}) {
+    tidy();
+    enz::inlineFlangBodies(clone, copies);
+  }
+  tidy();
+  enz::forgetUnrolling(clone);
+  return true;
+}
+
 void dropLifetimes(Function &function) {
   for (BasicBlock &block : function)
     for (Instruction &inst : make_early_inc_range(block))
@@ -222,6 +251,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     enz::normalise(*clone);
     enz::fixVariadicCalls(*clone);
   }
+  inlined |= bringInFlang(*host, *clone);
   // What was done above by hand keeps no account of what it changed.
   host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool more = inlined && hasStackTraffic(*clone);
@@ -252,7 +282,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   const bool bits = enz::floatBits(*clone);
   if (bits)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
-  const bool split = enz::splitPointerAccesses(*clone);
+  const bool split = enz::splitIntegerVectors(*clone) | enz::splitPointerAccesses(*clone);
   if (split)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   enz::shapeControl(*host, *clone);

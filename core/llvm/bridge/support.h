@@ -150,6 +150,9 @@ bool normalise(llvm::Function &function);
 void widenCopies(llvm::Function &function);
 void widenShuffles(llvm::Function &function);
 
+// Integers go to and from memory one by one instead of in vectors, where that can be; returns whether any do.
+bool splitIntegerVectors(llvm::Function &function);
+
 // Operations on the bits of floats become operations on floats; returns whether there were any.
 bool floatBits(llvm::Function &function);
 
@@ -157,10 +160,19 @@ bool floatBits(llvm::Function &function);
 bool splitPointerAccesses(llvm::Function &function);
 
 // Whether a symbol is one of those of library.c.
-bool isLibraryFunction(llvm::StringRef name);
+bool isLinkedNode(llvm::StringRef name);
 
 // An internal function that does what the library function `declared` does, or null.
 llvm::Function *libraryBody(llvm::Function &declared);
+
+// Sends calls of flang's run-time library to the bodies that are known; whether there were any.
+bool callFlangBodies(llvm::Function &function);
+
+// Inlines these bodies and what they call, the copying of elements only if `copies`; whether there were any.
+bool inlineFlangBodies(llvm::Function &function, bool copies);
+
+// Loops of these bodies that are left are not to be unrolled at any price.
+void forgetUnrolling(llvm::Function &function);
 
 // Part of `normalise`: whether a call of a vector intrinsic was replaced. It is left for the caller to erase.
 bool rewriteVectorCall(llvm::CallInst &call);

@@ -519,3 +519,77 @@ void enz::widenCopies(Function &function) {
     load->eraseFromParent();
   }
 }
+
+// Whether elements of this type may be floats that are moved as integers.
+static bool movesFloats(Type *type) {
+  auto *vector = dyn_cast<FixedVectorType>(type);
+  const unsigned bits = vector && vector->getElementType()->isIntegerTy() ? vector->getScalarSizeInBits() : 0;
+  return bits == 16 || bits == 32 || bits == 64;
+}
+
+// Vectors of integers that are put together of what was read, or taken apart to be written, go element by element:
+// integers that merely move are followed, whatever they are the bits of.
+bool enz::splitIntegerVectors(Function &function) {
+  const DataLayout &layout = function.getParent()->getDataLayout();
+  SmallVector<WeakTrackingVH, 16> dead;
+  bool any = false;
+  const auto place = [&](IRBuilderBase &builder, Value *base, Type *elem, unsigned n) {
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base,
+                                              n * layout.getTypeStoreSize(elem).getFixedValue());
+  };
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      IRBuilder<> builder(&inst);
+      if (auto *load = dyn_cast<LoadInst>(&inst); load && load->isSimple() && movesFloats(load->getType())) {
+        const auto constant = [](const User *user) {
+          const auto *part = dyn_cast<ExtractElementInst>(user);
+          return part && isa<ConstantInt>(part->getIndexOperand());
+        };
+        if (load->use_empty() || !all_of(load->users(), constant))
+          continue;
+        Type *elem = load->getType()->getScalarType();
+        for (User *user : make_early_inc_range(load->users())) {
+          auto *part = cast<ExtractElementInst>(user);
+          const uint64_t n = cast<ConstantInt>(part->getIndexOperand())->getZExtValue();
+          if (n >= cast<FixedVectorType>(load->getType())->getNumElements())
+            continue;
+          const Align align = commonAlignment(load->getAlign(), n * layout.getTypeStoreSize(elem).getFixedValue());
+          LoadInst *one = builder.CreateAlignedLoad(elem, place(builder, load->getPointerOperand(), elem, n), align);
+          part->replaceAllUsesWith(one);
+          dead.push_back(part);
+          any = true;
+        }
+        dead.push_back(load);
+      } else if (auto *part = dyn_cast<ExtractElementInst>(&inst); part && movesFloats(part->getVectorOperandType())) {
+        const auto *n = dyn_cast<ConstantInt>(part->getIndexOperand());
+        if (Value *scalar = n ? findScalarElement(part->getVectorOperand(), n->getZExtValue()) : nullptr) {
+          part->replaceAllUsesWith(scalar);
+          dead.push_back(part);
+          any = true;
+        }
+      } else if (auto *store = dyn_cast<StoreInst>(&inst); store && store->isSimple() &&
+                                                           movesFloats(store->getValueOperand()->getType()) &&
+                                                           !isa<Constant>(store->getValueOperand())) {
+        Value *vector = store->getValueOperand();
+        const unsigned count = cast<FixedVectorType>(vector->getType())->getNumElements();
+        SmallVector<Value *, 8> scalars;
+        for (unsigned n = 0; n < count; ++n)
+          scalars.push_back(findScalarElement(vector, n));
+        if (!all_of(scalars, [](Value *v) { return v != nullptr; }))
+          continue;
+        Type *elem = vector->getType()->getScalarType();
+        for (unsigned n = 0; n < count; ++n) {
+          const Align align = commonAlignment(store->getAlign(), n * layout.getTypeStoreSize(elem).getFixedValue());
+          if (!isa<PoisonValue>(scalars[n]))
+            builder.CreateAlignedStore(scalars[n], place(builder, store->getPointerOperand(), elem, n), align);
+        }
+        dead.push_back(store);
+        any = true;
+      }
+    }
+  for (WeakTrackingVH &handle : dead)
+    if (auto *inst = dyn_cast_or_null<Instruction>(handle))
+      if (isa<StoreInst>(inst) || inst->use_empty())
+        inst->eraseFromParent();
+  return any;
+}

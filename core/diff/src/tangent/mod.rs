@@ -127,6 +127,14 @@ impl Tangent<'_, '_> {
                     }
                 }
             }
+            if Some(b) == order.first() {
+                self.s.func.params.iter().for_each(|p| self.clear_tangents(*p));
+            }
+            for i in &self.s.func.blocks[*b].insts {
+                let inst = &self.s.func.insts[*i];
+                let (Op::Phi(_), Some(r)) = (&inst.op, inst.result) else { break };
+                self.clear_tangents(r);
+            }
             for (r, base) in moved {
                 let (from, to) = (self.value(base), self.value(r));
                 self.in_lanes(|this| {
@@ -142,6 +150,7 @@ impl Tangent<'_, '_> {
                 self.e.fast = FastMath::empty();
                 if !matches!(inst.op, Op::Phi(_)) {
                     self.instruction(*i, &inst.clone()).map_err(|r| if r.inst.is_some() { r } else { r.at(*i) })?;
+                    inst.result.into_iter().for_each(|r| self.clear_tangents(r));
                 }
                 if let Op::Invoke { normal, .. } = inst.op
                     && let Some(start) = self.starts.get(&normal).copied()
@@ -215,6 +224,26 @@ impl Tangent<'_, '_> {
             return Err(Refusal { inst: self.s.func.def_inst(v), ..refusal });
         }
         if self.e.module.ctx.types.contains_pointer(ty) { Ok(self.value(v)) } else { Ok(self.e.b().zero(ty)) }
+    }
+
+    /// The shadow of a constant structure that holds pointers and floats: its pointers, and no tangents.
+    fn clear_tangents(&mut self, v: ValueId) {
+        let ty = self.s.func.ty(v);
+        if self.wants_shadow(v) || !self.e.module.ctx.types.contains_pointer(ty) {
+            return;
+        }
+        let fields = self.e.module.ctx.types.float_fields(ty);
+        if fields.is_empty() {
+            return;
+        }
+        let mut out = self.value(v);
+        for (path, float) in fields {
+            let zero = self.e.b().zero(float);
+            out = self.e.b().insert_value(out, zero, &path);
+        }
+        for lane in &mut self.shadows {
+            lane.insert(v, out);
+        }
     }
 
     fn copy(&mut self, inst: &Inst) -> Option<ValueId> {
@@ -389,18 +418,18 @@ impl Tangent<'_, '_> {
                     let place = place_of(self.e.module, self.s.func, i);
                     crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
                 }
-                let tangent = self.shadow(inst.args[0])?;
-                let ty = self.e.ty(tangent);
+                let ty = self.s.func.ty(v);
                 let at = self.guarded(*p, ty)?;
-                self.e.store_shadow(tangent, at, access);
+                if let Some(lost) = replaced(&self.e.module.ctx, &self.s, v, *p) {
+                    self.clear_floats(&lost, at);
+                } else {
+                    let zero = self.zero_of_integer(v);
+                    let tangent = zero.map_or_else(|| self.shadow(v), Ok)?;
+                    self.e.store_shadow(tangent, at, access);
+                }
             } else if let Some(lost) = replaced(&self.e.module.ctx, &self.s, inst.args[0], *p) {
                 let at = self.shadow(*p)?;
-                for (offset, kind) in lost {
-                    let by = self.e.b().i64(offset as u64);
-                    let (address, float) = (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(kind));
-                    let zero = self.e.b().zero(float);
-                    self.e.store_in_lane(zero, address, 1);
-                }
+                self.clear_floats(&lost, at);
             } else if let Some(zero) = self.zero_of_integer(inst.args[0]) {
                 // Constant bits: if they are a float's, its tangent is zero.
                 let at = self.shadow(*p)?;
@@ -410,6 +439,16 @@ impl Tangent<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// No tangent is left of floats at these offsets behind `at`, over which an integer was written.
+    fn clear_floats(&mut self, lost: &[(i64, enzyme_ir::FloatKind)], at: ValueId) {
+        for (offset, kind) in lost {
+            let by = self.e.b().i64(*offset as u64);
+            let (address, float) = (self.e.b().byte_offset(at, by), self.e.module.ctx.types.float(*kind));
+            let zero = self.e.b().zero(float);
+            self.e.store_in_lane(zero, address, 1);
+        }
     }
 
     /// The tangent of `a`, which goes into the value `r`: constant bits of a float have none.

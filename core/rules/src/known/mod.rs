@@ -12,6 +12,7 @@
 //! A row is for functions without a body in the module; users check [`KnownFn::fits`] against the signature.
 
 mod exceptions;
+mod fortran;
 mod inactive;
 mod memory;
 
@@ -248,7 +249,7 @@ impl KnownFn {
 
 /// All rows, in a fixed order.
 pub fn rows() -> impl Iterator<Item = &'static KnownFn> {
-    memory::ROWS.iter().chain(inactive::ROWS).chain(exceptions::ROWS)
+    memory::ROWS.iter().chain(inactive::ROWS).chain(exceptions::ROWS).chain(fortran::ROWS)
 }
 
 #[derive(Default)]

@@ -4,6 +4,8 @@
 ; error[BitTrick]: @read_back(1.5)
 ; error[BitTrick]: @put_together(1.5)
 ; error[BitTrick]: @over_a_float([2.0], 1.5)
+; error[BitTrick]: @vector_of_integers([2.0, 3.0])
+; error[BitTrick]: @vector_of_integers([2.0, 3.0]) forward
 ; grad: @exponent_beside(1.5)
 
 define void @put(ptr %to, double %x) {
@@ -101,4 +103,19 @@ define double @exponent_beside(double %x) {
   %f = sitofp i32 %n to double
   %r = fmul double %y, %f
   ret double %r
+}
+
+; Which lane holds what is not followed here; the preparation splits such vectors where it can.
+define double @vector_of_integers(ptr %p) {
+  %w = alloca [2 x double]
+  %q = getelementptr double, ptr %p, i64 1
+  %a = load i64, ptr %p
+  %b = load i64, ptr %q
+  %u = insertelement <2 x i64> poison, i64 %b, i64 0
+  %v = insertelement <2 x i64> %u, i64 %a, i64 1
+  store <2 x i64> %v, ptr %w
+  %x = load double, ptr %w
+  %y = load double, ptr %p
+  %z = fmul double %x, %y
+  ret double %z
 }

@@ -5,6 +5,10 @@
 ; grad: @merged([1.5, 2.5], i1 1)
 ; grad: @chosen([1.5, 2.5], i1 0)
 ; grad: @chosen([1.5, 2.5], i1 1)
+; grad: @beside_a_table([1.5, 2.5], i1 0)
+; grad: @beside_a_table([1.5, 2.5], i1 1)
+
+@table = internal constant [2 x double] [double 3.0, double 4.0]
 
 define double @ones(ptr %p) {
   %x = load double, ptr %p
@@ -50,5 +54,22 @@ define double @chosen(ptr %p, i1 %c) {
   store i64 %either, ptr %p
   %y = load double, ptr %p
   %z = fmul double %x, %y
+  ret double %z
+}
+
+; The same over memory that is seen together with constant memory.
+define double @beside_a_table(ptr %p, i1 %c) {
+  %w = alloca [2 x double]
+  %x = load double, ptr %p
+  store double %x, ptr %w
+  %q = getelementptr double, ptr %w, i64 1
+  store double %x, ptr %q
+  %r = select i1 %c, ptr @table, ptr %w
+  %a = load double, ptr %r
+  store i64 4602678819172646912, ptr %w
+  %b = load double, ptr %w
+  %d = load double, ptr %q
+  %s = fmul double %a, %b
+  %z = fmul double %s, %d
   ret double %z
 }
