@@ -4,6 +4,7 @@
 
 mod batch;
 pub mod codes;
+mod fortran;
 mod forward_split;
 pub mod marker;
 pub mod pipeline;

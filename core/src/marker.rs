@@ -10,6 +10,7 @@ use enzyme_ir::{FuncId, Module, Type, TypeId};
 use enzyme_llvm::{MarkerCall, MarkerValue};
 
 use crate::codes;
+use crate::fortran;
 use crate::report::Report;
 
 /// Parts of names of marker functions that this version replaces, with their modes.
@@ -20,6 +21,11 @@ pub const MARKERS: &[(&str, Mode)] = &[
     ("__enzyme_reverse", Mode::Gradient),
     (ERROR_ESTIMATE, Mode::Forward),
     (SPARSITY, Mode::Forward),
+    (fortran::GRAD, Mode::Combined),
+    (fortran::AUTODIFF, Mode::Combined),
+    (fortran::VALUE_AND_GRAD, Mode::Combined),
+    (fortran::JVP, Mode::Forward),
+    (fortran::FWDDIFF, Mode::Forward),
 ];
 
 /// Part of the names of marker functions that ask for bounds of rounding errors in the place of tangents.
@@ -322,7 +328,8 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     let between = (0..call.args.len()).find(|at| annotation_at(call, *at) == Some(INTERLEAVE));
     let mut shadow_at = between.map(|n| n + 1);
     let content = content_of(call);
-    let mut settings = Settings { width, primal: mode == Mode::Augmented, content, ..Settings::default() };
+    let primal = mode == Mode::Augmented || call.callee.contains(fortran::VALUE_AND_GRAD);
+    let mut settings = Settings { width, primal, content, ..Settings::default() };
     while params.len() < param_types.len() {
         let n = params.len();
         let ty = param_types[n];
@@ -356,6 +363,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
             Some(bytes) => parts(module, &param_types[n..], bytes).ok_or_else(|| {
                 Report::new(codes::E0105, format!("'{BY_REFERENCE}' names no {bytes} bytes of parameters of '{name}'"))
             })?,
+            None if fortran::is_behind(module, call, at, ty) => vec![(ty, Some(0))],
             None => vec![(ty, None)],
         };
         let (mut used, mut shadows_used) = (0, 0);
@@ -365,8 +373,15 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
                     beside_floats(module, *ty, n + k)?
                 }
                 Some(note) => stated(module, note, *ty, mode, n + k)?,
+                None if fortran::is_fortran(&call.callee) && call.args.get(at).is_some_and(|a| a.integers) => {
+                    ParamActivity::Const
+                }
                 None => default_activity(module, *ty, mode),
             };
+            if activity == ParamActivity::Active && offset.is_some() && behind.is_none() {
+                let why = format!("argument {} of '{name}' is passed by value: its adjoint has no place", n + 1);
+                return Err(Report::new(codes::E0109, why).note("pass it by reference, or as 'enzyme_const'"));
+            }
             let place = |arg: usize, lane: u32| LaneArg { arg, stride: stride.map(|s| (s, lane)), behind: *offset };
             let fits = |arg: usize| match offset {
                 Some(_) => check_pointer(module, call, arg, n),

@@ -17,6 +17,7 @@ use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase
 
 use crate::batch::{self, BATCH};
 use crate::codes;
+use crate::fortran;
 use crate::forward_split;
 use crate::marker::{self, AUGMENT_SIZE, FORWARD_SPLIT, MARKERS, Marker, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
@@ -430,6 +431,7 @@ fn differentiate(
     let mode = marker::mode_of(&call.callee)?;
     let func = marker::function_of(call)?;
     let mut marker = marker::parse(&session.ir, call, mode, func)?;
+    fortran::check_shapes(session, call, &marker)?;
     marker.settings.kept_tapes = engine.keeps_tapes && matches!(mode, Mode::Augmented | Mode::Gradient);
     if marker.settings.content == enzyme_diff::Content::Dependence
         && session.find_function(enzyme_diff::UNION).is_none()

@@ -27,7 +27,9 @@ fn library_extension() -> &'static str {
 }
 
 /// What of `build/` is for users; programs of the project put other things beside it.
-const FOR_USERS: [&str; 3] = ["bin", "include", "lib"];
+const FOR_USERS: [&str; 4] = ["bin", "include", "lib", "share"];
+/// The module that Fortran programs compile beside themselves: a module file would be of one compiler's version.
+const FORTRAN_MODULE: [&str; 2] = ["bindings/fortran/enzyme.f90", "share/enzyme/fortran/enzyme.f90"];
 
 /// Builds everything and fills `build/`.
 pub fn build(project: &Project) -> Result<()> {
@@ -49,6 +51,10 @@ pub fn build(project: &Project) -> Result<()> {
     }
     replace(&command, &program_folder.join("enzyme"))?;
     copy_headers(project, &folder.join("include"))?;
+    let [module, target] = FORTRAN_MODULE;
+    let target = folder.join(target);
+    fs::create_dir_all(target.parent().context("a file has a folder")?)?;
+    replace(&project.root.join(module), &target)?;
 
     println!("{}", bold("build/"));
     for file in for_users(&folder)? {

@@ -244,6 +244,11 @@ struct Pass<'a> {
     changed: bool,
 }
 
+/// Whether a symbol is that of a variable of a Fortran module or procedure, or of a COMMON block.
+fn is_fortran_storage(name: &str) -> bool {
+    name.starts_with("_QM") || name.starts_with("_QF") || name.ends_with('_') && !name.starts_with('_')
+}
+
 impl<'a> Pass<'a> {
     fn new(program: &'a Program<'a>, f: FuncId, ctx: &'a Context, done: &'a Activities) -> Pass<'a> {
         let mut pass = Pass {
@@ -285,8 +290,29 @@ impl<'a> Pass<'a> {
                 self.states.insert(id, if outer.has_shadow() { State::Mixed } else { State::Pinned });
             }
         }
+        self.pin_what_pinned_memory_holds(unit);
         let given = self.ctx.classes.iter().filter(|(_, state)| state.has_shadow());
         self.reasons.extend(given.map(|(id, _)| (*id, Reason::Given)));
+    }
+
+    /// The addresses in memory without a shadow are their own shadows: what lies behind them has none, unless it is also reached in
+    /// other ways.
+    fn pin_what_pinned_memory_holds(&mut self, unit: &Unit) {
+        let mut work: Vec<ClassId> = self.states.iter().filter(|e| *e.1 == State::Pinned).map(|e| *e.0).collect();
+        while let Some(outer) = work.pop() {
+            for inner in unit.memory.classes[outer].targets() {
+                match self.state(inner) {
+                    State::Free => {
+                        self.states.insert(inner, State::Pinned);
+                        work.push(inner);
+                    }
+                    State::Shadowed => {
+                        self.states.insert(inner, State::Mixed);
+                    }
+                    State::Pinned | State::Mixed => {}
+                }
+            }
+        }
     }
 
     /// The result, and the callees that were asked.
@@ -311,10 +337,10 @@ impl<'a> Pass<'a> {
         match o {
             Object::Global(id) => {
                 let g = &self.program.module.globals[*id];
-                self.program.module.stated.inactive.contains(id)
-                    || g.constant
-                    || g.linkage == Linkage::External
-                    || g.init.is_none()
+                // Every procedure sees what is in a module or a COMMON block: their variables cannot be made static.
+                let is_seen_by_all =
+                    (g.linkage == Linkage::External || g.init.is_none()) && !is_fortran_storage(&g.name);
+                self.program.module.stated.inactive.contains(id) || g.constant || is_seen_by_all
             }
             Object::Param(..)
             | Object::Stack(..)

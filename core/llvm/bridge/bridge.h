@@ -78,6 +78,10 @@ void enz_module_names(EnzHost host, EnzStr *name, EnzStr *triple, EnzTextSink la
 size_t enz_module_functions(EnzHost host, EnzValue *out, size_t capacity);
 size_t enz_module_globals(EnzHost host, EnzValue *out, size_t capacity);
 EnzValue enz_module_function(EnzHost host, EnzStr name);
+// The function with a body that a user means by a name; null if there is none or more than one, whose names then go to
+// `sink`.
+EnzValue enz_function_called(EnzHost host, EnzStr name, EnzTextSink sink, void *context);
+void enz_param_name(EnzValue function, uint32_t index, EnzTextSink sink, void *context);
 EnzValue enz_module_global(EnzHost host, EnzStr name);
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count);
 
@@ -466,6 +470,11 @@ typedef struct EnzMarkerCall {
 } EnzMarkerCall;
 size_t enz_marker_calls(EnzHost host, const EnzStr *substrings, size_t count, EnzMarkerCall *out, size_t capacity);
 void enz_marker_arg(EnzValue call, uint32_t index, EnzMarkerArg *out);
+// Whether an argument is the address of integers, whether it may be that of a descriptor of an array, and whether a
+// function uses a parameter as one.
+uint8_t enz_is_integers(EnzValue call, uint32_t index);
+uint8_t enz_is_descriptor(EnzValue call, uint32_t index);
+uint8_t enz_wants_descriptor(EnzValue function, uint32_t index);
 EnzValue enz_marker_replace(EnzHost host, EnzValue call, EnzValue wrapper, EnzTextSink error, void *context);
 // Which markers' functions lead to which other markers.
 typedef struct EnzMarkerNeed {

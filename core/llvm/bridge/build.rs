@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 39] = [
+const SOURCES: [&str; 41] = [
     "plugin",
     "options",
     "host",
@@ -36,6 +36,8 @@ const SOURCES: [&str; 39] = [
     "declare",
     "build",
     "markers",
+    "fortran",
+    "names",
     "registry",
     "statements",
     "steps",

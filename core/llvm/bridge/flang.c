@@ -10,327 +10,9 @@
 // Not here, so refused: polymorphic variables, derived types with length parameters, reductions of other kinds than real,
 // double precision and (sums, products of matrices) complex, defined assignment, finalisers.
 
-typedef __SIZE_TYPE__ size;
-typedef __INT64_TYPE__ wide;
-typedef _Complex double complex16;
-typedef _Complex float complex8;
+#include "flang_values.h"
 
-typedef struct {
-    wide lower, extent, stride;
-} dimension;
-
-typedef struct {
-    char *base;
-    size length;
-    int version;
-    signed char rank, type, attribute, extra;
-    dimension dims[15];
-} descriptor;
-
-enum { HEADER = 24, ALLOCATABLE = 2, VERSION = 20240719 };
-enum { INTEGER4 = 9, INTEGER8 = 10, REAL4 = 27, REAL8 = 28, COMPLEX4 = 34, COMPLEX8 = 35, DERIVED = 42 };
-
-void *malloc(size);
-void free(void *);
-void *realloc(void *, size);
-_Noreturn void _FortranAReportFatalUserError(const char *, const char *, int);
-double sqrt(double);
-float sqrtf(float);
-double fmod(double, double);
-float fmodf(float, float);
-double floor(double);
-float floorf(float);
-
-#define INLINE __attribute__((always_inline)) static inline
-#define SHARED __attribute__((noinline)) static
-// Loops over dimensions: none is left where the rank is known.
-#define DIMENSIONS(r, from, rank) _Pragma("clang loop unroll(full)") for (int r = from; r < (rank); r++)
-#define REFUSE(what, file, line) _FortranAReportFatalUserError("no derivative: " what, file, line)
-
-SHARED wide count_of(const descriptor *d)
-{
-    wide n = 1;
-    DIMENSIONS(r, 0, d->rank)
-        n *= d->dims[r].extent;
-    return n > 0 ? n : 0;
-}
-
-// Whether elements follow each other without gaps.
-SHARED int is_dense(const descriptor *d)
-{
-    wide expected = (wide)d->length;
-    int dense = 1;
-    DIMENSIONS(r, 0, d->rank) {
-        dense &= d->dims[r].stride == expected || d->dims[r].extent <= 1;
-        expected *= d->dims[r].extent;
-    }
-    return dense;
-}
-
-// Where element `k` lies, in the order of elements of the standard.
-SHARED wide place(const descriptor *d, int dense, wide k)
-{
-    if (d->rank == 0)
-        return 0;
-    if (dense)
-        return k * (wide)d->length;
-    if (d->rank == 1)
-        return k * d->dims[0].stride;
-    wide at = k % d->dims[0].extent * d->dims[0].stride;
-    k /= d->dims[0].extent;
-    if (d->rank == 2)
-        return at + k * d->dims[1].stride;
-    at += k % d->dims[1].extent * d->dims[1].stride;
-    k /= d->dims[1].extent;
-    if (d->rank == 3)
-        return at + k * d->dims[2].stride;
-    DIMENSIONS(r, 2, d->rank) {
-        at += k % d->dims[r].extent * d->dims[r].stride;
-        k /= d->dims[r].extent;
-    }
-    return at;
-}
-
-// The place of element `k` of what is left of an array when dimension `along` is taken out.
-SHARED wide place_without(const descriptor *d, int along, wide k)
-{
-    wide at = 0;
-    DIMENSIONS(r, 0, d->rank) {
-        if (r == along)
-            continue;
-        at += k % d->dims[r].extent * d->dims[r].stride;
-        k /= d->dims[r].extent;
-    }
-    return at;
-}
-
-SHARED int is_true(const descriptor *mask, wide at)
-{
-    const char *p = mask->base + at;
-    switch (mask->length) {
-    case 1: return *p != 0;
-    case 2: return *(const short *)p != 0;
-    case 4: return *(const int *)p != 0;
-    default: return *(const wide *)p != 0;
-    }
-}
-
-// Whether a mask, which may be absent or a scalar, holds for element `k`.
-SHARED int holds(const descriptor *mask, wide k) { return !mask || is_true(mask, place(mask, 0, k)); }
-
-// One element is taken from one place to another.
-#define EACH_KIND(type, length, LOOP)                                                                                    \
-    switch (type) {                                                                                                    \
-    case REAL8: LOOP(double) break;                                                                                    \
-    case REAL4: LOOP(float) break;                                                                                     \
-    case COMPLEX8: LOOP(complex16) break;                                                                              \
-    case COMPLEX4: LOOP(complex8) break;                                                                               \
-    case INTEGER4: LOOP(int) break;                                                                                    \
-    case INTEGER8: LOOP(wide) break;                                                                                   \
-    default: LOOP(any) break;                                                                                          \
-    }
-
-#define MOVE(T)                                                                                                        \
-    INLINE void move_##T(char *to, const char *from, size n) { (void)n, *(T *)to = *(const T *)from; }
-MOVE(double)
-MOVE(float)
-MOVE(complex16)
-MOVE(complex8)
-MOVE(int)
-MOVE(wide)
-INLINE void move_any(char *to, const char *from, size n) { __builtin_memcpy(to, from, n); }
-
-// `n` elements from where `from` says to where `to` says, in memory that begins at `base`; one after the other if it is null.
-#define COPY(T)                                                                                                        \
-    SHARED void copy_##T(char *base, const descriptor *to, const descriptor *from, wide n, size length)                \
-    {                                                                                                                  \
-        const int flat_to = !to || is_dense(to), flat_from = is_dense(from);                                           \
-        for (wide k = 0; k < n; k++)                                                                                   \
-            move_##T(base + (to ? place(to, flat_to, k) : k * (wide)length), from->base + place(from, flat_from, k), length); \
-    }
-COPY(double)
-COPY(float)
-COPY(complex16)
-COPY(complex8)
-COPY(int)
-COPY(wide)
-COPY(any)
-
-INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide n, size length)
-{
-#define LOOP(T) copy_##T(base, to, from, n, length);
-    EACH_KIND(from->type, length, LOOP)
-#undef LOOP
-}
-
-// What is known of derived types at run time: flang's module __fortran_type_info.
-typedef struct {
-    char binding[64], name[24];
-    wide bytes;
-    char others[136];
-    char *components;
-    char skipped[24];
-    wide count;
-    char rest[152];
-    int special;
-    char has_parent, no_initialization, no_destruction, no_finalization;
-} derived_type;
-typedef struct {
-    char name[24];
-    char genre, category, kind, rank;
-    wide offset;
-    char rest[216];
-} component;
-enum { GENRE_DATA = 1, GENRE_POINTER, GENRE_ALLOCATABLE, GENRE_AUTOMATIC };
-enum { CATEGORY_DERIVED = 6 };
-
-INLINE const derived_type *derived_of(const descriptor *d)
-{
-    if (d->type != DERIVED || !(d->extra & 1))
-        return 0;
-    return *(const derived_type *const *)((const char *)d + HEADER + d->rank * (wide)sizeof(dimension));
-}
-
-// Whether values own memory behind them.
-INLINE int owns(const descriptor *d)
-{
-    const derived_type *type = derived_of(d);
-    return type && !type->no_destruction;
-}
-
-// Memory from malloc, of one byte at least.
-INLINE char *fresh(wide bytes) { return malloc(bytes > 0 ? (size)bytes : 1); }
-
-INLINE void establish(descriptor *d, const descriptor *like, int rank)
-{
-    d->length = like->length;
-    d->version = VERSION;
-    d->rank = (signed char)rank;
-    d->type = like->type;
-    d->attribute = ALLOCATABLE;
-    d->extra = 0;
-}
-
-INLINE void shape(descriptor *d, int r, wide extent, wide *bytes)
-{
-    d->dims[r].lower = 1;
-    d->dims[r].extent = extent;
-    d->dims[r].stride = *bytes;
-    *bytes *= extent;
-}
-
-INLINE int same_shape(const descriptor *a, const descriptor *b)
-{
-    int same = 1;
-    DIMENSIONS(r, 0, b->rank)
-        same &= a->dims[r].extent == b->dims[r].extent;
-    return same;
-}
-
-// Memory that values own is made anew, after their bytes were copied.
-SHARED void own_again(char *value, const derived_type *type, const char *file, int line)
-{
-    for (wide c = 0; c < type->count; c++) {
-        const component *part = (const component *)type->components + c;
-        if (part->genre != GENRE_ALLOCATABLE)
-            continue;
-        descriptor *d = (descriptor *)(value + part->offset);
-        if (!d->base)
-            continue;
-        if (part->category == CATEGORY_DERIVED)
-            REFUSE("assignment of nested derived types with allocatable components", file, line);
-        const wide n = count_of(d);
-        char *to = fresh(n * (wide)d->length);
-        copy(to, 0, d, n, d->length);
-        d->base = to;
-    }
-}
-
-// Memory that values own is given back.
-SHARED void disown(char *value, const derived_type *type)
-{
-    for (wide c = 0; c < type->count; c++) {
-        const component *part = (const component *)type->components + c;
-        if (part->genre != GENRE_ALLOCATABLE && part->genre != GENRE_AUTOMATIC)
-            continue;
-        descriptor *d = (descriptor *)(value + part->offset);
-        free(d->base);
-        d->base = 0;
-    }
-}
-
-// What overlaps its source is assigned by way of memory of its own.
-SHARED int overlap(const descriptor *a, const descriptor *b)
-{
-    wide low[2] = {0, 0}, high[2] = {(wide)a->length, (wide)b->length};
-    DIMENSIONS(r, 0, a->rank) {
-        const wide reach = (a->dims[r].extent - 1) * a->dims[r].stride;
-        if (reach < 0)
-            low[0] += reach;
-        else
-            high[0] += reach;
-    }
-    DIMENSIONS(r, 0, b->rank) {
-        const wide reach = (b->dims[r].extent - 1) * b->dims[r].stride;
-        if (reach < 0)
-            low[1] += reach;
-        else
-            high[1] += reach;
-    }
-    return a->base + low[0] < b->base + high[1] && b->base + low[1] < a->base + high[0];
-}
-
-SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int may_overlap)
-{
-    const int type = from->type;
-    const derived_type *derived = derived_of(from);
-    const int owning = derived && !derived->no_destruction;
-    if (to->type != type && !(to->type == DERIVED && type == DERIVED))
-        REFUSE("assignment that converts kinds", file, line);
-    if (to->attribute == ALLOCATABLE && (!to->base || (from->rank > 0 && !same_shape(to, from)))) {
-        // A new array, of which the old one may be the source.
-        char *old = to->base;
-        if (owning && old)
-            REFUSE("assignment that reshapes an array of derived type with allocatable components", file, line);
-        to->length = from->length;
-        wide bytes = (wide)from->length;
-        DIMENSIONS(r, 0, from->rank)
-            shape(to, r, from->dims[r].extent, &bytes);
-        char *base = fresh(bytes);
-        copy(base, 0, from, count_of(from), from->length);
-        to->base = base;
-        free(old);
-    } else if (may_overlap && from->rank > 0 && overlap(to, from)) {
-        const wide n = count_of(from);
-        const size length = from->length;
-        if (owning)
-            REFUSE("assignment of overlapping arrays of derived type with allocatable components", file, line);
-        descriptor middle;
-        establish(&middle, from, 1);
-        wide bytes = (wide)length;
-        shape(&middle, 0, n, &bytes);
-        char *between = fresh(bytes);
-        middle.base = between;
-        copy(between, 0, from, n, length);
-        copy(to->base, to, &middle, n, length);
-        free(between);
-        return;
-    } else {
-        if (owning) {
-            if (to->base == from->base)
-                return;
-            const int flat = is_dense(to);
-            for (wide k = 0; k < count_of(to); k++)
-                disown(to->base + place(to, flat, k), derived);
-        }
-        copy(to->base, to, from, count_of(to), to->length);
-    }
-    if (owning) {
-        const int flat = is_dense(to);
-        for (wide k = 0; k < count_of(to); k++)
-            own_again(to->base + place(to, flat, k), derived, file, line);
-    }
-}
+// Assignment.
 
 void _FortranAAssign(descriptor *to, const descriptor *from, const char *file, int line)
 {
@@ -353,6 +35,16 @@ void _FortranACopyOutAssign(descriptor *to, descriptor *from, const char *file, 
         assign(to, from, file, line, 0);
     free(from->base);
     from->base = 0;
+}
+
+void _FortranAInitialize(const descriptor *d, const char *file, int line)
+{
+    const derived_type *type = derived_of(d);
+    if (!type || type->no_initialization)
+        return;
+    const int flat = is_dense(d);
+    for (wide k = 0; k < count_of(d); k++)
+        begin(d->base + place(d, flat, k), type, file, line);
 }
 
 void _FortranADestroy(const descriptor *d)
@@ -454,7 +146,7 @@ int _FortranAMoveAlloc(descriptor *to, descriptor *from, const void *type, _Bool
     free(to->base);
     to->length = from->length;
     DIMENSIONS(r, 0, from->rank)
-        to->dims[r] = from->dims[r];
+        move_dimension(&to->dims[r], &from->dims[r]);
     to->base = base;
     from->base = 0;
     return 0;
@@ -602,6 +294,100 @@ ALONG(_FortranAProductDim, 1, 1, out *e)
 ALONG(_FortranAMaxvalDim, -__DBL_MAX__, -__FLT_MAX__, e > out ? e : out)
 ALONG(_FortranAMinvalDim, __DBL_MAX__, __FLT_MAX__, e < out ? e : out)
 
+// Places of extrema, as integers of 4 or 8 bytes.
+
+#define WRITE_INTEGER(base, kind, k, v)                                                                                \
+    do {                                                                                                               \
+        if ((kind) == 8)                                                                                               \
+            ((wide *)(base))[k] = (v);                                                                                 \
+        else                                                                                                           \
+            ((int *)(base))[k] = (int)(v);                                                                             \
+    } while (0)
+
+INLINE void establish_integers(descriptor *d, int kind, int rank)
+{
+    d->length = (size)kind;
+    d->version = VERSION;
+    d->rank = (signed char)rank;
+    d->type = kind == 8 ? INTEGER8 : INTEGER4;
+    d->attribute = ALLOCATABLE;
+    d->extra = 0;
+}
+
+#define FIND(T, BETTER)                                                                                                \
+    for (wide i = 0; i < extent; i++) {                                                                                \
+        const T e = *(const T *)(x->base + at + i * x->dims[along].stride);                                            \
+        const int allowed = !mask || is_true(mask, mask->rank == 0 ? 0                                                 \
+                                             : place_without(mask, along, k) + i * mask->dims[along].stride);          \
+        const T known = *(const T *)(x->base + at + (found ? found - 1 : 0) * x->dims[along].stride);                  \
+        if (allowed && (!found || e BETTER known || (back && e == known)))                                             \
+            found = i + 1;                                                                                             \
+    }
+
+#define PLACE_ALONG(NAME, BETTER)                                                                                      \
+    void NAME(descriptor *result, const descriptor *x, int kind, int dim, const char *file, int line,                  \
+              const descriptor *mask, _Bool back)                                                                      \
+    {                                                                                                                  \
+        const int along = dim - 1;                                                                                     \
+        const wide extent = x->dims[along].extent;                                                                     \
+        establish_integers(result, kind, x->rank - 1);                                                                 \
+        wide left = 1, bytes = kind;                                                                                   \
+        DIMENSIONS(r, 0, x->rank)                                                                                      \
+            if (r != along) {                                                                                          \
+                shape(result, r < along ? r : r - 1, x->dims[r].extent, &bytes);                                       \
+                left *= x->dims[r].extent;                                                                             \
+            }                                                                                                          \
+        char *base = fresh(bytes);                                                                                     \
+        for (wide k = 0; k < left; k++) {                                                                              \
+            const wide at = place_without(x, along, k);                                                                \
+            wide found = 0;                                                                                            \
+            switch (x->type) {                                                                                         \
+            case REAL8: FIND(double, BETTER) break;                                                                    \
+            case REAL4: FIND(float, BETTER) break;                                                                     \
+            case INTEGER4: FIND(int, BETTER) break;                                                                    \
+            default: REFUSE("places of extrema of other kinds than real and integer", file, line);                     \
+            }                                                                                                          \
+            WRITE_INTEGER(base, kind, k, found);                                                                       \
+        }                                                                                                              \
+        result->base = base;                                                                                           \
+    }
+
+PLACE_ALONG(_FortranAMaxlocDim, >)
+PLACE_ALONG(_FortranAMinlocDim, <)
+
+#define PLACE(NAME, T, BETTER)                                                                                         \
+    void NAME(descriptor *result, const descriptor *x, int kind, const char *file, int line, const descriptor *mask,   \
+              _Bool back)                                                                                              \
+    {                                                                                                                  \
+        (void)file, (void)line;                                                                                        \
+        establish_integers(result, kind, 1);                                                                           \
+        wide bytes = kind;                                                                                             \
+        shape(result, 0, x->rank, &bytes);                                                                             \
+        char *base = fresh(bytes);                                                                                     \
+        const wide n = count_of(x);                                                                                    \
+        const int flat = is_dense(x);                                                                                  \
+        wide found = 0;                                                                                                \
+        for (wide k = 0; k < n; k++) {                                                                                 \
+            const T e = *(const T *)(x->base + place(x, flat, k));                                                     \
+            const T known = *(const T *)(x->base + place(x, flat, found ? found - 1 : 0));                             \
+            if (holds(mask, k) && (!found || e BETTER known || (back && e == known)))                                  \
+                found = k + 1;                                                                                         \
+        }                                                                                                              \
+        wide rest = found - 1;                                                                                         \
+        DIMENSIONS(r, 0, x->rank)                                                                                      \
+        {                                                                                                              \
+            const wide extent = x->dims[r].extent > 0 ? x->dims[r].extent : 1;                                         \
+            WRITE_INTEGER(base, kind, r, found ? rest % extent + 1 : 0);                                               \
+            rest /= extent;                                                                                            \
+        }                                                                                                              \
+        result->base = base;                                                                                           \
+    }
+
+PLACE(_FortranAMaxlocReal8, double, >)
+PLACE(_FortranAMinlocReal8, double, <)
+PLACE(_FortranAMaxlocReal4, float, >)
+PLACE(_FortranAMinlocReal4, float, <)
+
 // Products of matrices.
 
 #define PRODUCT(T)                                                                                                     \
@@ -628,7 +414,7 @@ ALONG(_FortranAMinvalDim, __DBL_MAX__, __FLT_MAX__, e < out ? e : out)
             ((T *)base)[2 * (i + j * rows) + 1] = im;                                                                  \
         }
 
-#define MATMUL(NAME, HOW, T, TRANSPOSED)                                                                               \
+#define MATMUL(NAME, HOW, T, TYPE, LENGTH, TRANSPOSED)                                                                               \
     void NAME(descriptor *result, const descriptor *a, const descriptor *b, const char *file, int line)                \
     {                                                                                                                  \
         (void)file, (void)line;                                                                                        \
@@ -640,7 +426,9 @@ ALONG(_FortranAMinvalDim, __DBL_MAX__, __FLT_MAX__, e < out ? e : out)
         const wide b_row = b->dims[0].stride, b_column = b->rank == 2 ? b->dims[1].stride : 0;                         \
         const wide columns = b->rank == 2 ? b->dims[1].extent : 1;                                                     \
         establish(result, a, a->rank + b->rank - 2);                                                                   \
-        wide bytes = (wide)a->length;                                                                                  \
+        result->type = TYPE;                                                                                           \
+        result->length = LENGTH;                                                                                       \
+        wide bytes = LENGTH;                                                                                           \
         if (a->rank == 2)                                                                                              \
             shape(result, 0, rows, &bytes);                                                                            \
         if (b->rank == 2)                                                                                              \
@@ -650,12 +438,12 @@ ALONG(_FortranAMinvalDim, __DBL_MAX__, __FLT_MAX__, e < out ? e : out)
         result->base = base;                                                                                           \
     }
 
-MATMUL(_FortranAMatmulReal8Real8, PRODUCT, double, 0)
-MATMUL(_FortranAMatmulReal4Real4, PRODUCT, float, 0)
-MATMUL(_FortranAMatmulComplex8Complex8, PRODUCT_COMPLEX, double, 0)
-MATMUL(_FortranAMatmulComplex4Complex4, PRODUCT_COMPLEX, float, 0)
-MATMUL(_FortranAMatmulTransposeReal8Real8, PRODUCT, double, 1)
-MATMUL(_FortranAMatmulTransposeReal4Real4, PRODUCT, float, 1)
+MATMUL(_FortranAMatmulReal8Real8, PRODUCT, double, REAL8, 8, 0)
+MATMUL(_FortranAMatmulReal4Real4, PRODUCT, float, REAL4, 4, 0)
+MATMUL(_FortranAMatmulComplex8Complex8, PRODUCT_COMPLEX, double, COMPLEX8, 16, 0)
+MATMUL(_FortranAMatmulComplex4Complex4, PRODUCT_COMPLEX, float, COMPLEX4, 8, 0)
+MATMUL(_FortranAMatmulTransposeReal8Real8, PRODUCT, double, REAL8, 8, 1)
+MATMUL(_FortranAMatmulTransposeReal4Real4, PRODUCT, float, REAL4, 4, 1)
 
 // Rearrangements.
 

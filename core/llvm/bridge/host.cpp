@@ -157,7 +157,9 @@ EnzValue enz_module_global(EnzHost host, EnzStr name) {
 
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count) {
   // Code of ours that no derivative calls; what others of it call comes after them.
-  const auto ours = [](StringRef name) { return name.contains(enz::kSpecialised) || name.contains(enz::kVariadic); };
+  const auto ours = [](StringRef name) {
+    return name.contains(enz::kSpecialised) || name.contains(enz::kVariadic) || name.starts_with("enzyme.lib.");
+  };
   for (bool found = true; found;) {
     found = false;
     for (Function &function : make_early_inc_range(*host->module))

@@ -94,8 +94,13 @@ private:
     made.setAttributes(AttributeList());
     for (BasicBlock &block : made)
       for (Instruction &inst : block)
-        if (auto *call = dyn_cast<CallBase>(&inst))
+        if (auto *call = dyn_cast<CallBase>(&inst)) {
           call->setCallingConv(CallingConv::C);
+          // The program's own declaration may not say so.
+          const Function *callee = call->getCalledFunction();
+          if (callee && callee->getName() == "malloc" && call->getType()->isPointerTy())
+            call->addRetAttr(Attribute::NoAlias);
+        }
     made.setDoesNotThrow();
     if (flang)
       made.addFnAttr(kFlangMark);

@@ -95,10 +95,15 @@ GlobalVariable *annotation(Value *value) {
   return common;
 }
 
+// Names of markers begin with underscores, and may be parts of longer ones. Those of Fortran begin with a letter: they
+// are the beginning of the symbol, and the program does not define it.
 bool isMarker(const Function &function, const EnzStr *substrings, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    if (function.getName().contains(enz::text(substrings[i])))
+  for (size_t i = 0; i < count; ++i) {
+    const StringRef part = enz::text(substrings[i]);
+    if (part.starts_with("_") ? function.getName().contains(part)
+                              : function.isDeclaration() && function.getName().starts_with(part))
       return true;
+  }
   return false;
 }
 

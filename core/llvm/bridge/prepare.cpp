@@ -35,6 +35,8 @@ namespace {
 
 // How often calls through pointers are looked for in what the last ones brought in.
 constexpr int kPointerRounds = 32;
+// How often what is known of Fortran's descriptors is carried on.
+constexpr unsigned kFlangRounds = 6;
 
 bool hasStackTraffic(const Function &function) {
   for (const Instruction &inst : function.getEntryBlock())
@@ -143,21 +145,25 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
 bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
   if (!enz::callFlangBodies(clone))
     return false;
+  // What is known of one level of structures in structures tells of the next.
   const auto tidy = [&] {
-    FunctionPassManager passes;
-    addCleanup(passes);
-    LoopPassManager loops;
-    loops.addPass(LoopRotatePass(true, false));
-    loops.addPass(IndVarSimplifyPass());
-    loops.addPass(LoopFullUnrollPass(2, /*OnlyWhenForced=*/true));
-    passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/false));
-    addCleanup(passes);
-    passes.addPass(GVNPass());
-    passes.addPass(InstCombinePass());
-    passes.addPass(SimplifyCFGPass());
-    host.functions->invalidate(clone, PreservedAnalyses::none());
-    run(host, clone, std::move(passes));
+    for (unsigned before = 0, round = 0; round < kFlangRounds && clone.getInstructionCount() != before; ++round) {
+      before = clone.getInstructionCount();
+      FunctionPassManager passes;
+      addCleanup(passes);
+      passes.addPass(GVNPass());
+      passes.addPass(InstCombinePass());
+      LoopPassManager loops;
+      loops.addPass(LoopRotatePass(true, false));
+      loops.addPass(IndVarSimplifyPass());
+      loops.addPass(LoopFullUnrollPass(2, /*OnlyWhenForced=*/true));
+      passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/false));
+      addCleanup(passes);
+      host.functions->invalidate(clone, PreservedAnalyses::none());
+      run(host, clone, std::move(passes));
+    }
   };
+  enz::splitDescriptorCopies(clone);
   for (const bool copies : {false, true}) {
     tidy();
     enz::inlineFlangBodies(clone, copies);

@@ -168,6 +168,9 @@ llvm::Function *libraryBody(llvm::Function &declared);
 // Sends calls of flang's run-time library to the bodies that are known; whether there were any.
 bool callFlangBodies(llvm::Function &function);
 
+// Copies of whole descriptors become copies of their fields; whether there were any.
+bool splitDescriptorCopies(llvm::Function &function);
+
 // Inlines these bodies and what they call, the copying of elements only if `copies`; whether there were any.
 bool inlineFlangBodies(llvm::Function &function, bool copies);
 

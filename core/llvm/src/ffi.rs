@@ -347,6 +347,8 @@ unsafe extern "C" {
     pub fn enz_module_functions(host: HostRef, out: *mut ValueRef, capacity: usize) -> usize;
     pub fn enz_module_globals(host: HostRef, out: *mut ValueRef, capacity: usize) -> usize;
     pub fn enz_module_function(host: HostRef, name: Str) -> Option<ValueRef>;
+    pub fn enz_function_called(host: HostRef, name: Str, sink: TextSink, context: *mut c_void) -> Option<ValueRef>;
+    pub fn enz_param_name(function: ValueRef, index: u32, sink: TextSink, context: *mut c_void);
     pub fn enz_module_global(host: HostRef, name: Str) -> Option<ValueRef>;
     pub fn enz_module_strip_markers(host: HostRef, substrings: *const Str, count: usize);
 
@@ -430,6 +432,9 @@ unsafe extern "C" {
         capacity: usize,
     ) -> usize;
     pub fn enz_marker_arg(call: ValueRef, index: u32, out: *mut MarkerArgInfo);
+    pub fn enz_is_integers(call: ValueRef, index: u32) -> u8;
+    pub fn enz_is_descriptor(call: ValueRef, index: u32) -> u8;
+    pub fn enz_wants_descriptor(function: ValueRef, index: u32) -> u8;
     pub fn enz_marker_replace(
         host: HostRef,
         call: ValueRef,

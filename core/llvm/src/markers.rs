@@ -35,6 +35,10 @@ pub struct MarkerArg {
     pub value: MarkerValue,
     /// Attributes at the call: `sret` and `byval` decide how it is passed.
     pub attrs: ParamAttrs,
+    /// It is the address of integers, as far as the object is seen that it is of.
+    pub integers: bool,
+    /// It may be the address of what describes a Fortran array.
+    pub descriptor: bool,
 }
 
 /// A call of a marker function.
@@ -142,7 +146,16 @@ impl Session {
             _ => MarkerValue::Other,
         };
         let attrs = import::param_attrs(self, &info.attrs);
-        Some(MarkerArg { ty, value, attrs })
+        // SAFETY: the call has more than `index` arguments.
+        let (integers, descriptor) =
+            unsafe { (ffi::enz_is_integers(call, index) != 0, ffi::enz_is_descriptor(call, index) != 0) };
+        Some(MarkerArg { ty, value, attrs, integers, descriptor })
+    }
+
+    /// Whether parameter `index` of `function` is used as the address of what describes a Fortran array.
+    pub fn wants_descriptor(&self, function: FuncId, index: u32) -> bool {
+        // SAFETY: the function belongs to the module.
+        self.llvm_function(function).is_some_and(|f| unsafe { ffi::enz_wants_descriptor(f, index) } != 0)
     }
 
     /// Makes what is read and written through the dense view that `call` gives calls of the functions behind it; the reason if

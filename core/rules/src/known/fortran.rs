@@ -35,7 +35,7 @@ pub(super) static ROWS: &[KnownFn] = &[
     inactive(
         "Fortran: time and surroundings",
         PRINTS,
-        names!["_FortranACpuTime" "_FortranASystemClockCount" "_FortranASystemClockCountRate"
+        names!["_FortranAProgramStart" "_FortranAProgramEndStatement" "_FortranACpuTime" "_FortranASystemClockCount" "_FortranASystemClockCountRate"
                "_FortranASystemClockCountMax" "_FortranAArgumentCount" "_FortranASleep" "_FortranASecnds"
                "_FortranADsecnds"],
     ),

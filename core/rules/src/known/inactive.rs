@@ -281,12 +281,4 @@ pub(super) static ROWS: &[KnownFn] = &[
         PRINTS,
         names![ending "3std2io5stdio6__print" "3std2io5stdio7__eprint" "___rust_no_alloc_shim_is_unstable_v2"],
     ),
-    with_floats(inactive(
-        "Fortran output and stops",
-        PRINTS,
-        names![starting "_FortranAioBeginExternalListOutput" "_FortranAioBeginExternalFormattedOutput"
-               "_FortranAioOutput" "_FortranAioEndIoStatement" "_FortranACpuTime" "_FortranAProgramStart"
-               "_FortranAProgramEndStatement"],
-    )),
-    inactive("Fortran stops", ENDS, names![starting "_FortranAStopStatement" "_FortranAReportFatalUserError"]),
 ];

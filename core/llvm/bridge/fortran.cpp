@@ -1,0 +1,144 @@
+// What Fortran's calls of markers leave unsaid. All arguments are passed by reference, through interfaces that say
+// nothing of them: whether an address is that of integers follows from the object that it is of, and whether a
+// parameter is the descriptor of an array (assumed shape, allocatable, pointer) from how the function uses it.
+
+#include "support.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace {
+
+// The object that an address is of, where that is seen.
+const Value *objectOf(const Value *address, const DataLayout &layout) {
+  APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
+  return address->stripAndAccumulateConstantOffsets(layout, offset, true);
+}
+
+Type *contentOf(const Value *object) {
+  if (const auto *slot = dyn_cast<AllocaInst>(object))
+    return slot->getAllocatedType();
+  const auto *global = dyn_cast<GlobalVariable>(object);
+  return global ? global->getValueType() : nullptr;
+}
+
+// { base, element length, version, rank, type, attribute, extra, ... }
+bool isDescriptorType(const Type *type) {
+  const auto *fields = dyn_cast_or_null<StructType>(type);
+  if (!fields || fields->isOpaque() || fields->getNumElements() < 7)
+    return false;
+  if (!fields->getElementType(0)->isPointerTy() || !fields->getElementType(1)->isIntegerTy(64) ||
+      !fields->getElementType(2)->isIntegerTy(32))
+    return false;
+  for (unsigned n = 3; n < 7; ++n)
+    if (!fields->getElementType(n)->isIntegerTy(8))
+      return false;
+  return true;
+}
+
+// flang's names for what it reads of a descriptor.
+bool isDescriptorAccess(const Instruction &inst) {
+  const MDNode *tag = inst.getMetadata(LLVMContext::MD_tbaa);
+  const auto *access = tag && tag->getNumOperands() > 1 ? dyn_cast_or_null<MDNode>(tag->getOperand(1).get()) : nullptr;
+  const auto *name =
+      access && access->getNumOperands() ? dyn_cast_or_null<MDString>(access->getOperand(0).get()) : nullptr;
+  return name && name->getString().contains("descriptor");
+}
+
+void leavesOf(Type *type, uint64_t at, const DataLayout &layout, SmallVectorImpl<std::pair<Type *, uint64_t>> &out) {
+  if (auto *fields = dyn_cast<StructType>(type)) {
+    const StructLayout *places = layout.getStructLayout(fields);
+    for (unsigned n = 0; n < fields->getNumElements(); ++n)
+      leavesOf(fields->getElementType(n), at + places->getElementOffset(n), layout, out);
+  } else if (auto *array = dyn_cast<ArrayType>(type)) {
+    const uint64_t size = layout.getTypeAllocSize(array->getElementType());
+    for (uint64_t n = 0; n < array->getNumElements(); ++n)
+      leavesOf(array->getElementType(), at + n * size, layout, out);
+  } else {
+    out.push_back({type, at});
+  }
+}
+
+} // namespace
+
+bool enz::splitDescriptorCopies(Function &function) {
+  const DataLayout &layout = function.getDataLayout();
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      auto *copy = dyn_cast<MemCpyInst>(&inst);
+      const auto *length = copy && !copy->isVolatile() ? dyn_cast<ConstantInt>(copy->getLength()) : nullptr;
+      if (!length)
+        continue;
+      for (Value *side : {copy->getRawDest(), copy->getRawSource()}) {
+        Type *type = contentOf(side->stripPointerCasts());
+        if (!isDescriptorType(type) || layout.getTypeStoreSize(type) != length->getZExtValue())
+          continue;
+        SmallVector<std::pair<Type *, uint64_t>, 16> leaves;
+        leavesOf(type, 0, layout, leaves);
+        IRBuilder<> builder(copy);
+        for (const auto &[leaf, at] : leaves) {
+          Value *from = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy->getRawSource(), at);
+          Value *to = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy->getRawDest(), at);
+          const Align align = layout.getABITypeAlign(leaf);
+          builder.CreateAlignedStore(builder.CreateAlignedLoad(leaf, from, align), to, align);
+        }
+        copy->eraseFromParent();
+        any = true;
+        break;
+      }
+    }
+  return any;
+}
+
+uint8_t enz_is_integers(EnzValue call, uint32_t index) {
+  const auto *user = enz::as<CallBase>(call);
+  if (!user || index >= user->arg_size() || !user->getArgOperand(index)->getType()->isPointerTy())
+    return 0;
+  const Type *content = contentOf(objectOf(user->getArgOperand(index), user->getDataLayout()));
+  while (const auto *array = dyn_cast_or_null<ArrayType>(content))
+    content = array->getElementType();
+  return content && content->isIntegerTy();
+}
+
+uint8_t enz_is_descriptor(EnzValue call, uint32_t index) {
+  const auto *user = enz::as<CallBase>(call);
+  if (!user || index >= user->arg_size() || !user->getArgOperand(index)->getType()->isPointerTy())
+    return 0;
+  const Value *object = objectOf(user->getArgOperand(index), user->getDataLayout());
+  // What is handed on may be one.
+  return !contentOf(object) || isDescriptorType(contentOf(object));
+}
+
+uint8_t enz_wants_descriptor(EnzValue raw, uint32_t index) {
+  const auto *function = enz::as<Function>(raw);
+  if (!function || index >= function->arg_size())
+    return 0;
+  SmallVector<const Value *, 8> work{function->getArg(index)};
+  for (size_t next = 0; next < work.size() && next < 64; ++next)
+    for (const User *user : work[next]->users()) {
+      const auto *inst = dyn_cast<Instruction>(user);
+      if (!inst)
+        continue;
+      // Its address may also be written into the descriptor of a section.
+      if (getLoadStorePointerOperand(inst) == work[next] && isDescriptorAccess(*inst))
+        return 1;
+      if (const auto *gep = dyn_cast<GetElementPtrInst>(inst)) {
+        if (isDescriptorType(gep->getSourceElementType()))
+          return 1;
+        work.push_back(gep);
+      } else if (const auto *load = dyn_cast<LoadInst>(inst); load && isDescriptorType(load->getType())) {
+        return 1;
+      } else if (const auto *copy = dyn_cast<CallBase>(inst); copy && copy->arg_size() > 1) {
+        // At -O0 descriptors are copied first, to slots of their type.
+        const Function *callee = copy->getCalledFunction();
+        const Value *to = objectOf(copy->getArgOperand(0), function->getDataLayout());
+        if (callee && callee->getIntrinsicID() == Intrinsic::memcpy && copy->getArgOperand(1) == work[next] &&
+            isDescriptorType(contentOf(to)))
+          return 1;
+      }
+    }
+  return 0;
+}

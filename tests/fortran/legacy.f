@@ -1,0 +1,48 @@
+C     FORTRAN 77: COMMON BLOCKS, GOTO, COMPUTED GOTO, AN ARITHMETIC IF
+C     AND EQUIVALENCE, IN FIXED FORM.
+      DOUBLE PRECISION FUNCTION ENERGY(N, X)
+      INTEGER N, I, KIND
+      DOUBLE PRECISION X(N), A, B, WORK(64), FIRST, S
+      COMMON /PAR/ A, B
+      COMMON /WRK/ WORK
+      EQUIVALENCE (FIRST, S)
+      A = 1.5D0
+      B = 0.5D0
+      I = 1
+      S = 0D0
+   10 IF (I .GT. N) GOTO 60
+      KIND = MOD(I, 3) + 1
+      GOTO (20, 30, 40), KIND
+   20 WORK(I) = A*X(I)**2
+      GOTO 50
+   30 WORK(I) = B*SIN(X(I))
+      GOTO 50
+   40 WORK(I) = EXP(-X(I))
+   50 CALL ACCUM(I, S)
+      I = I + 1
+      GOTO 10
+   60 IF (S - 100D0) 70, 70, 80
+   70 ENERGY = FIRST
+      RETURN
+   80 ENERGY = LOG(S)
+      END
+
+      SUBROUTINE ACCUM(I, S)
+      INTEGER I
+      DOUBLE PRECISION S, WORK(64)
+      COMMON /WRK/ WORK
+      S = S + WORK(I)
+      IF (I .GT. 1) S = S + 0.1D0*WORK(I)*WORK(I-1)
+      END
+
+      PROGRAM MAIN
+      USE CHECK
+      USE ENZYME
+      INTEGER, PARAMETER :: M = 7
+      DOUBLE PRECISION X(M), G(M), ENERGY
+      EXTERNAL ENERGY
+      CALL FILL(X)
+      G = 0D0
+      CALL ENZYME_GRAD(ENERGY, M, X, G)
+      CALL CHECK_GRADIENT('legacy', ENERGY, M, X, G)
+      END

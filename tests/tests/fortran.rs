@@ -1,0 +1,153 @@
+//! Fortran programs through flang with the plugin, one test case for each program of `tests/fortran` and level: `lu::O0` to
+//! `lu::O3`. A program compares its gradients with differences itself and prints `ok NAME`, or `WRONG NAME` and the numbers.
+//! Three cases more: what is refused, and that the checks of the harness can fail.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use enzyme_tests::{Error, Result, corpus, process, toolchain};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+const COMPILE_LIMIT: Duration = Duration::from_secs(240);
+/// Flang has no `-Og`.
+const LEVELS: [&str; 4] = ["O0", "O1", "O2", "O3"];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    match trials() {
+        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn trials() -> Result<Vec<Trial>> {
+    let mut trials = vec![
+        trial("refused::shape".to_owned(), || refused(SHAPE, "E0105")),
+        trial("refused::value".to_owned(), || refused(VALUE, "E0109")),
+        trial("selftest::wrong".to_owned(), selftest),
+    ];
+    for source in corpus::files(&toolchain::root().join("tests/fortran"), &["f90", "f"])? {
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if name == "check" {
+            continue;
+        }
+        for level in LEVELS {
+            let source = source.clone();
+            trials.push(trial(format!("{name}::{level}"), move || right(&source, level)));
+        }
+    }
+    Ok(trials)
+}
+
+fn trial(name: String, test: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, move || test().map_err(Failed::from))
+}
+
+/// Compiles the module, the harness and a program, in that order, in a folder of their own.
+fn compile(folder: &Path, source: &Path, level: &str) -> Result<process::Finished> {
+    let root = toolchain::root();
+    let mut plugin = std::ffi::OsString::from("-fpass-plugin=");
+    plugin.push(toolchain::plugin()?);
+    let mut command = Command::new(toolchain::llvm_program("flang"));
+    command.current_dir(folder).arg(format!("-{level}")).arg("-g").arg(plugin);
+    command.arg(root.join("bindings/fortran/enzyme.f90")).arg(root.join("tests/fortran/check.f90"));
+    process::run(command.arg(source).args(["-o", "program"]), COMPILE_LIMIT)
+}
+
+fn run(folder: &Path) -> Result<process::Finished> {
+    process::run(&mut Command::new(folder.join("program")), corpus::RUN_LIMIT)
+}
+
+fn right(source: &Path, level: &str) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    compile(folder.path(), source, level)?.expect_success("flang failed")?;
+    let finished = run(folder.path())?.expect_success("the program failed")?;
+    let good = finished.stdout.lines().any(|line| line.trim_start().starts_with("ok "));
+    if good && !finished.stdout.contains("WRONG") {
+        return Ok(());
+    }
+    Err(finished.failure("a derivative is wrong, or none was checked"))
+}
+
+/// The function describes its argument by its shape; without an interface only an address is passed.
+const SHAPE: &str = "
+module shapes
+contains
+  function f(x) result(y)
+    double precision, intent(in) :: x(:)
+    double precision :: y
+    y = sum(x**2)
+  end function
+end module
+program main
+  use shapes
+  use enzyme
+  double precision :: x(3), dx(3)
+  call enzyme_grad(f, x, dx)
+end program
+";
+
+/// An adjoint has no place in what is passed by value.
+const VALUE: &str = "
+module values
+contains
+  function f(x) result(y)
+    double precision, value :: x
+    double precision :: y
+    y = x**2
+  end function
+end module
+program main
+  use values
+  use enzyme
+  double precision :: x, dx
+  call enzyme_grad(f, x, dx)
+end program
+";
+
+fn refused(source: &str, code: &str) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let file = folder.path().join("refused.f90");
+    std::fs::write(&file, source).map_err(Error::io("writing a program"))?;
+    let finished = compile(folder.path(), &file, "O1")?;
+    if finished.stderr.contains(&format!("[{code}]")) && finished.stderr.contains("refused.f90:") {
+        return Ok(());
+    }
+    Err(finished.failure(&format!("it is not refused with {code} at its place")))
+}
+
+/// A gradient that is wrong in one component.
+fn selftest() -> Result<()> {
+    let source = "
+module wrong
+contains
+  function f(n, x) result(y)
+    integer, intent(in) :: n
+    double precision, intent(in) :: x(n)
+    double precision :: y
+    y = sum(x**2)
+  end function
+end module
+program main
+  use wrong
+  use check
+  double precision :: x(3), g(3)
+  x = [1d0, 2d0, 3d0]
+  g = [2d0, 4d0, 6.00001d0]
+  call check_gradient('wrong', f, 3, x, g)
+end program
+";
+    let folder = toolchain::scratch()?;
+    let file = folder.path().join("wrong.f90");
+    std::fs::write(&file, source).map_err(Error::io("writing a program"))?;
+    compile(folder.path(), &file, "O1")?.expect_success("flang failed")?;
+    let finished = run(folder.path())?.expect_success("the program failed")?;
+    if finished.stdout.contains("WRONG wrong") {
+        return Ok(());
+    }
+    Err(finished.failure("a wrong gradient passes"))
+}
