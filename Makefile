@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 XTASK := cargo run --quiet --package xtask --
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench fuzz test-pure fix install clean help setup setup-test
+.PHONY: build demo test bench fuzz test-pure fix install uninstall clean help setup setup-test
 
 build: setup ## build in release; what users load goes to build/ (the default)
 	@$(XTASK) build
@@ -29,6 +29,9 @@ fix: ## repair what can be repaired by a program: formatting, generated document
 install: setup ## build, then copy build/ to PREFIX (default /usr/local; DESTDIR is honoured)
 	@$(XTASK) build
 	@$(XTASK) install --prefix "$(PREFIX)" --destdir "$(DESTDIR)"
+
+uninstall: setup ## remove from PREFIX what `make install` copied there (DESTDIR is honoured)
+	@$(XTASK) uninstall --prefix "$(PREFIX)" --destdir "$(DESTDIR)"
 
 clean: ## remove build/ and target/
 	@rm -rf build target

@@ -28,8 +28,14 @@ fn library_extension() -> &'static str {
 
 /// What of `build/` is for users; programs of the project put other things beside it.
 const FOR_USERS: [&str; 4] = ["bin", "include", "lib", "share"];
-/// The module that Fortran programs compile beside themselves: a module file would be of one compiler's version.
-const FORTRAN_MODULE: [&str; 2] = ["bindings/fortran/enzyme.f90", "share/enzyme/fortran/enzyme.f90"];
+/// What builds of users read, and where it goes; `@VERSION@` becomes the version. Fortran programs compile the module beside themselves: a
+/// module file would be of one compiler's version.
+const TEXTS: [(&str, &str); 4] = [
+    ("bindings/fortran/enzyme.f90", "share/enzyme/fortran/enzyme.f90"),
+    ("cmake/EnzymeConfig.cmake", "lib/cmake/Enzyme/EnzymeConfig.cmake"),
+    ("cmake/EnzymeConfigVersion.cmake.in", "lib/cmake/Enzyme/EnzymeConfigVersion.cmake"),
+    ("cmake/enzyme.pc.in", "lib/pkgconfig/enzyme.pc"),
+];
 
 /// Builds everything and fills `build/`.
 pub fn build(project: &Project) -> Result<()> {
@@ -51,10 +57,13 @@ pub fn build(project: &Project) -> Result<()> {
     }
     replace(&command, &program_folder.join("enzyme"))?;
     copy_headers(project, &folder.join("include"))?;
-    let [module, target] = FORTRAN_MODULE;
-    let target = folder.join(target);
-    fs::create_dir_all(target.parent().context("a file has a folder")?)?;
-    replace(&project.root.join(module), &target)?;
+    for (source, target) in TEXTS {
+        let target = folder.join(target);
+        fs::create_dir_all(target.parent().context("a file has a folder")?)?;
+        let text = fs::read_to_string(project.root.join(source)).with_context(|| format!("reading {source}"))?;
+        let text = text.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+        fs::write(&target, text).with_context(|| format!("writing {}", target.display()))?;
+    }
 
     println!("{}", bold("build/"));
     for file in for_users(&folder)? {
@@ -197,8 +206,8 @@ fn for_users(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Copies what `build/` holds for users to `<destdir><prefix>`.
-pub fn install(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
+/// What `build/` holds for users, and where it goes below `<destdir><prefix>`.
+fn targets(project: &Project, prefix: &Path, destdir: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let from = project.root.join("build");
     let files = for_users(&from)?;
     if files.is_empty() {
@@ -208,8 +217,12 @@ pub fn install(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
         bail!("the prefix must be an absolute path, and {} is not", prefix.display());
     }
     let to = if destdir.as_os_str().is_empty() { prefix.to_owned() } else { destdir.join(prefix.strip_prefix("/")?) };
-    for file in files {
-        let (source, target) = (from.join(&file), to.join(&file));
+    Ok(files.into_iter().map(|file| (from.join(&file), to.join(&file))).collect())
+}
+
+/// Copies what `build/` holds for users to `<destdir><prefix>`.
+pub fn install(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
+    for (source, target) in targets(project, prefix, destdir)? {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).with_context(|| format!("making the folder {}", folder.display()))?;
         }
@@ -221,4 +234,25 @@ pub fn install(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
         println!("  {}", target.display());
     }
     Ok(())
+}
+
+/// Removes what [`install`] copies, and folders of ours that are empty then. What is not there is left at that.
+pub fn uninstall(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
+    for (_, target) in targets(project, prefix, destdir)? {
+        if target.symlink_metadata().is_ok() {
+            fs::remove_file(&target).with_context(|| format!("removing {}", target.display()))?;
+            println!("  {}", target.display());
+        }
+        // A folder that others use is not empty.
+        for folder in target.ancestors().skip(1).take_while(|folder| is_ours(folder)) {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder is one that only this project installs.
+fn is_ours(folder: &Path) -> bool {
+    let names: Vec<_> = folder.components().rev().take(2).map(|part| part.as_os_str().to_os_string()).collect();
+    names.iter().any(|name| name == "enzyme" || name == "Enzyme")
 }

@@ -74,6 +74,14 @@ enum Command {
     },
     /// Repair what a program can repair: formatting and generated documentation
     Fix,
+    /// Remove below a prefix what `install` copies there
+    Uninstall {
+        #[arg(long)]
+        prefix: PathBuf,
+        /// A folder that stands for the root of the system (for packagers)
+        #[arg(long, default_value = "")]
+        destdir: String,
+    },
     /// Copy build/ below a prefix
     Install {
         #[arg(long)]
@@ -117,6 +125,9 @@ fn dispatch(command: Command) -> Result<bool> {
         Command::Fix => {
             format::format(&project, format::Mode::Write)?;
             generate::write(&project).map(|()| true)
+        }
+        Command::Uninstall { prefix, destdir } => {
+            artefacts::uninstall(&project, &prefix, destdir.as_ref()).map(|()| true)
         }
         Command::Install { prefix, destdir } => artefacts::install(&project, &prefix, destdir.as_ref()).map(|()| true),
     }

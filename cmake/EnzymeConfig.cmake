@@ -1,0 +1,76 @@
+# Enzyme: derivatives of compiled programs. What find_package(Enzyme CONFIG) gives:
+#
+#   ClangEnzymeFlags, Enzyme::Clang   C and C++ compiled by clang are differentiated file by file
+#   LLDEnzymeFlags, Enzyme::LLD       they are differentiated when the program is linked, as one
+#   FlangEnzymeFlags, Enzyme::Flang   Fortran compiled by flang is differentiated; enzyme_use_fortran(TARGET) adds the module `enzyme`
+#   LLDEnzymePrintFlags, ...          flags for the linker beside LLDEnzymeFlags, under the names that projects link with
+#   LLVMEnzyme-22, ClangEnzyme-22, LLDEnzyme-22, FlangEnzyme-22   the plugins themselves
+#   Enzyme_LIBRARIES, Enzyme_LLVM_VERSION_MAJOR, Enzyme_CLANG_EXE, Enzyme_INCLUDE_DIR
+#
+# Everything is found relative to this file, so the installation may be moved.
+
+get_filename_component(Enzyme_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+set(Enzyme_LLVM_VERSION_MAJOR 22)
+set(Enzyme_LLVM_VERSION_MINOR 1)
+set(Enzyme_INCLUDE_DIR "${Enzyme_PREFIX}/include")
+set(Enzyme_FORTRAN_MODULE "${Enzyme_PREFIX}/share/enzyme/fortran/enzyme.f90")
+if(APPLE)
+  set(_enzyme_suffix ".dylib")
+else()
+  set(_enzyme_suffix ".so")
+endif()
+find_program(Enzyme_CLANG_EXE NAMES clang-22 clang HINTS "${Enzyme_PREFIX}/bin")
+
+set(Enzyme_LIBRARIES "")
+foreach(_enzyme_name IN ITEMS LLVMEnzyme-22 ClangEnzyme-22 LLDEnzyme-22 FlangEnzyme-22)
+  set(_enzyme_file "${Enzyme_PREFIX}/lib/${_enzyme_name}${_enzyme_suffix}")
+  if(NOT EXISTS "${_enzyme_file}")
+    set(Enzyme_FOUND FALSE)
+    set(Enzyme_NOT_FOUND_MESSAGE "${_enzyme_file} is missing: the installation is not whole")
+    return()
+  endif()
+  if(NOT TARGET ${_enzyme_name})
+    add_library(${_enzyme_name} MODULE IMPORTED)
+    set_target_properties(${_enzyme_name} PROPERTIES IMPORTED_LOCATION "${_enzyme_file}")
+  endif()
+  list(APPEND Enzyme_LIBRARIES ${_enzyme_name})
+endforeach()
+set(_enzyme_plugin "${Enzyme_PREFIX}/lib/LLVMEnzyme-22${_enzyme_suffix}")
+set(_enzyme_c "$<$<COMPILE_LANGUAGE:C,CXX>:")
+
+if(NOT TARGET ClangEnzymeFlags)
+  add_library(ClangEnzymeFlags INTERFACE IMPORTED)
+  target_compile_options(ClangEnzymeFlags INTERFACE
+    "${_enzyme_c}-fplugin=${Enzyme_PREFIX}/lib/ClangEnzyme-22${_enzyme_suffix}>")
+  target_include_directories(ClangEnzymeFlags INTERFACE "${Enzyme_INCLUDE_DIR}")
+  add_library(Enzyme::Clang ALIAS ClangEnzymeFlags)
+
+  add_library(LLDEnzymeFlags INTERFACE IMPORTED)
+  target_compile_options(LLDEnzymeFlags INTERFACE -flto)
+  target_link_options(LLDEnzymeFlags INTERFACE -flto -fuse-ld=lld "-Wl,--load-pass-plugin=${_enzyme_plugin}")
+  target_include_directories(LLDEnzymeFlags INTERFACE "${Enzyme_INCLUDE_DIR}")
+  add_library(Enzyme::LLD ALIAS LLDEnzymeFlags)
+
+  # The linker must have loaded the plugin before it reads the plugin's options.
+  set(_enzyme_names LLDEnzymePrintFlags LLDEnzymePrintTypeFlags LLDEnzymeLooseTypeFlags
+    LLDEnzymeAssumeUnknownNoFree LLDEnzymeNoStrictAliasingFlags)
+  set(_enzyme_flags -enzyme-print -enzyme-print-type -enzyme-loose-types
+    -enzyme-assume-unknown-nofree=1 -enzyme-strict-aliasing=0)
+  foreach(_enzyme_name _enzyme_flag IN ZIP_LISTS _enzyme_names _enzyme_flags)
+    add_library(${_enzyme_name} INTERFACE IMPORTED)
+    target_link_options(${_enzyme_name} INTERFACE
+      "-Wl,-mllvm,-load=${_enzyme_plugin}" "-Wl,-mllvm,${_enzyme_flag}")
+  endforeach()
+
+  add_library(FlangEnzymeFlags INTERFACE IMPORTED)
+  target_compile_options(FlangEnzymeFlags INTERFACE "$<$<COMPILE_LANGUAGE:Fortran>:-fpass-plugin=${_enzyme_plugin}>")
+  add_library(Enzyme::Flang ALIAS FlangEnzymeFlags)
+endif()
+
+# Fortran sources of TARGET are differentiated, and may `use enzyme`.
+function(enzyme_use_fortran target)
+  target_sources(${target} PRIVATE "${Enzyme_FORTRAN_MODULE}")
+  target_link_libraries(${target} PRIVATE FlangEnzymeFlags)
+endfunction()
+
+set(Enzyme_FOUND TRUE)
