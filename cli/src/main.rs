@@ -1,17 +1,22 @@
 //! The command `enzyme`: looks at programs without touching their build.
 //!
-//! Exit statuses: that of the program for `run`; else 0 if all went well, 1 if not, 2 for a wrong command line.
+//! Exit statuses: that of the program for `run`, of the compiler for `cc`, `c++` and `fc`; else 0 if all went well, 1 if not, 2 for a wrong command line.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod doctor;
+mod driver;
 mod explain;
 mod run;
+mod toolchain;
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use driver::Language;
 
 #[derive(Parser)]
 #[command(name = "enzyme", version, about = "Derivatives of compiled programs", disable_help_subcommand = true)]
@@ -22,6 +27,33 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compile and link C: clang with the plugin
+    #[command(disable_help_flag = true)]
+    Cc {
+        /// What clang gets
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Compile and link C++: clang++ with the plugin
+    #[command(name = "c++", disable_help_flag = true)]
+    Cpp {
+        /// What clang++ gets
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Compile and link Fortran: flang with the plugin and the module `enzyme`
+    #[command(disable_help_flag = true)]
+    Fc {
+        /// What flang gets
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Look at the compilers that are there and at the plugin, and say what mends what is amiss
+    Doctor {
+        /// Print the findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Interpret the main function of a module of LLVM IR
     Run {
         /// A .ll or .bc file
@@ -43,6 +75,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Cc { arguments } => return compile(Language::C, &arguments),
+        Command::Cpp { arguments } => return compile(Language::Cpp, &arguments),
+        Command::Fc { arguments } => return compile(Language::Fortran, &arguments),
+        Command::Doctor { json } => return examine(json),
         Command::Run { file, arguments } => return run::run(&file, &arguments),
         Command::Explain { code } => explain::explain(code.as_deref()).map_err(|error| error.to_string()),
         Command::Rules => Ok(enzyme_rules::markdown()),
@@ -52,6 +88,21 @@ fn main() -> ExitCode {
         Ok(text) => print(&text),
         Err(message) => fail(&message),
     }
+}
+
+fn compile(language: Language, arguments: &[OsString]) -> ExitCode {
+    driver::compile(language, arguments).unwrap_or_else(|message| fail(&message))
+}
+
+fn examine(json: bool) -> ExitCode {
+    let findings = doctor::examine();
+    let text =
+        if json { serde_json::to_string_pretty(&findings).map(|t| t + "\n") } else { Ok(doctor::text(&findings)) };
+    let printed = match text {
+        Ok(text) => print(&text),
+        Err(error) => fail(&error.to_string()),
+    };
+    if doctor::is_well(&findings) { printed } else { ExitCode::FAILURE }
 }
 
 /// Writes text to standard output. A reader that has had enough (`enzyme rules | head`) is no failure.

@@ -1,5 +1,5 @@
-//! Projects that find an installation by CMake and by pkg-config: configured, built and run as a user does. The installation is a
-//! copy of `build/` at another place, so whatever it says of itself must be relative.
+//! Projects that find an installation by CMake and by pkg-config, and the drivers of the command `enzyme`: configured, built and run as a
+//! user does. The installation is a copy of `build/` at another place, so whatever it says of itself must be relative.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -14,12 +14,25 @@ const LIMIT: Duration = Duration::from_secs(240);
 const PROJECTS: [(&str, &str); 4] =
     [("c", "1.080605\n"), ("cxx", "3 12 27\n"), ("fortran", " 2.0 4.0 6.0\n"), ("lto", " 0.1429 0.2857 0.4286\n")];
 
+/// Drivers of the command, what they compile, and what that prints.
+const DRIVERS: [(&str, &str, &str); 3] = [
+    ("cc", "c/main.c", "1.080605\n"),
+    ("c++", "cxx/main.cpp", "3 12 27\n"),
+    ("fc", "fortran/main.f90", " 2.0 4.0 6.0\n"),
+];
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = PROJECTS
         .into_iter()
         .map(|(name, printed)| Trial::test(name, move || project(name, printed).map_err(Failed::from)))
         .collect();
+    for (driver, source, printed) in DRIVERS {
+        trials.push(Trial::test(format!("driver_{driver}"), move || {
+            drive(driver, source, printed).map_err(Failed::from)
+        }));
+    }
+    trials.push(Trial::test("doctor", || doctor().map_err(Failed::from)));
     trials.push(Trial::test("version", || too_new().map_err(Failed::from)));
     trials.push(Trial::test("pkg_config", || pkg_config().map_err(Failed::from)));
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -35,7 +48,7 @@ fn installation(folder: &Path) -> Result<PathBuf> {
     let prefix = folder.join("prefix");
     std::fs::create_dir(&prefix).map_err(Error::io("making a folder"))?;
     let built = toolchain::root().join("build");
-    let parts = ["include", "lib", "share"].map(|part| built.join(part));
+    let parts = ["bin", "include", "lib", "share"].map(|part| built.join(part));
     run(Command::new("cp").arg("-a").args(parts).arg(&prefix), "copying failed")?;
     Ok(prefix)
 }
@@ -78,6 +91,56 @@ fn too_new() -> Result<()> {
         return Ok(());
     }
     Err(finished.failure("version 99 is found"))
+}
+
+/// One call that links, and two of which the second does.
+fn drive(driver: &str, source: &str, printed: &str) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let command = installation(folder.path())?.join("bin/enzyme");
+    let source = toolchain::root().join("tests/cmake").join(source);
+    let (program, object) = (folder.path().join("program"), folder.path().join("part.o"));
+    let standard: &[&str] = if driver == "c++" { &["-std=c++20"] } else { &[] };
+    let call = || {
+        let mut call = Command::new(&command);
+        call.arg(driver).arg("-O2").args(standard);
+        call
+    };
+    let check = || {
+        let finished = run(&mut Command::new(&program), "the program failed")?;
+        if finished.stdout == printed { Ok(()) } else { Err(finished.failure(&format!("it must print {printed:?}"))) }
+    };
+    run(call().arg(&source).arg("-o").arg(&program).arg("-lm"), "compiling failed")?;
+    check()?;
+    let compiled = run(call().arg("-c").arg(&source).arg("-o").arg(&object), "compiling alone failed")?;
+    let linked = run(call().arg(&object).arg("-o").arg(&program).arg("-lm"), "linking failed")?;
+    if !compiled.stderr.is_empty() || !linked.stderr.is_empty() {
+        return Err(linked.failure("the driver is not quiet"));
+    }
+    check()?;
+    let failed = process::run(call().arg("no such file"), LIMIT)?;
+    if failed.succeeded() { Err(failed.failure("a missing file is no error")) } else { Ok(()) }
+}
+
+/// It finds what the other tests use, and says what is missing elsewhere.
+fn doctor() -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let command = installation(folder.path())?.join("bin/enzyme");
+    let well = run(Command::new(&command).args(["doctor", "--json"]), "the doctor is not content")?;
+    let findings: serde_json::Value =
+        serde_json::from_str(&well.stdout).map_err(|e| Error::Failed(format!("no JSON: {e}")))?;
+    let good = |what: &str| {
+        let mut all = findings.as_array().into_iter().flatten();
+        all.any(|f| f["what"] == what && f["state"] == "good")
+    };
+    if !["plugin", "clang", "flang", "loading"].into_iter().all(good) {
+        return Err(well.failure("not all is found"));
+    }
+    let mut ill = Command::new(&command);
+    let ill = process::run(ill.arg("doctor").env("ENZYME_CLANG", "/nowhere/clang"), LIMIT)?;
+    if !ill.succeeded() && ill.stdout.contains("mend: apt-get install clang-22") {
+        return Ok(());
+    }
+    Err(ill.failure("a missing clang is not noticed"))
 }
 
 fn pkg_config() -> Result<()> {

@@ -298,9 +298,20 @@ impl<'a> Pass<'a> {
     /// The addresses in memory without a shadow are their own shadows: what lies behind them has none, unless it is also reached in
     /// other ways.
     fn pin_what_pinned_memory_holds(&mut self, unit: &Unit) {
-        let mut work: Vec<ClassId> = self.states.iter().filter(|e| *e.1 == State::Pinned).map(|e| *e.0).collect();
+        // Classes of which a part is made here hold other addresses as well.
+        let is_pinned = |id: ClassId| {
+            let objects = &unit.memory.classes[id].objects;
+            !objects.is_empty() && objects.iter().all(|o| self.is_pinned_object(o))
+        };
+        let is_behind = |id: ClassId| {
+            let objects = &unit.memory.classes[id].objects;
+            objects.iter().all(|o| matches!(o, Object::Unknown(..)) || self.is_pinned_object(o))
+        };
+        let behind: BTreeSet<ClassId> = unit.memory.classes.keys().filter(|c| is_behind(*c)).collect();
+        let mut work: Vec<ClassId> =
+            self.states.iter().filter(|e| *e.1 == State::Pinned && is_pinned(*e.0)).map(|e| *e.0).collect();
         while let Some(outer) = work.pop() {
-            for inner in unit.memory.classes[outer].targets() {
+            for inner in unit.memory.classes[outer].targets().filter(|inner| behind.contains(inner)) {
                 match self.state(inner) {
                     State::Free => {
                         self.states.insert(inner, State::Pinned);

@@ -93,6 +93,46 @@ bool enz::splitDescriptorCopies(Function &function) {
   return any;
 }
 
+// A variable keeps its rank and its kind, unless it is polymorphic: what is written there is always the same.
+bool enz::settleDescriptors(Function &function) {
+  constexpr int64_t kFields[] = {20, 21};
+  bool any = false;
+  for (Instruction &inst : function.getEntryBlock()) {
+    auto *slot = dyn_cast<AllocaInst>(&inst);
+    if (!slot || !isDescriptorType(slot->getAllocatedType()))
+      continue;
+    SmallVector<LoadInst *, 8> loads[2];
+    SmallPtrSet<Value *, 4> stored[2];
+    SmallVector<std::pair<Value *, int64_t>, 16> work{{slot, 0}};
+    while (!work.empty()) {
+      const auto [address, at] = work.pop_back_val();
+      for (User *user : address->users()) {
+        for (int n = 0; n < 2; ++n) {
+          auto *load = dyn_cast<LoadInst>(user);
+          auto *store = dyn_cast<StoreInst>(user);
+          if (load && at == kFields[n] && load->getType()->isIntegerTy(8))
+            loads[n].push_back(load);
+          if (store && at == kFields[n] && store->getPointerOperand() == address)
+            stored[n].insert(store->getValueOperand());
+        }
+        auto *gep = dyn_cast<GetElementPtrInst>(user);
+        APInt step(function.getDataLayout().getIndexTypeSizeInBits(address->getType()), 0);
+        if (gep && gep->accumulateConstantOffset(function.getDataLayout(), step))
+          work.push_back({gep, at + step.getSExtValue()});
+      }
+    }
+    for (int n = 0; n < 2; ++n)
+      if (auto *only = stored[n].size() == 1 ? dyn_cast<ConstantInt>(*stored[n].begin()) : nullptr)
+        if (only->getType()->isIntegerTy(8))
+          for (LoadInst *load : loads[n]) {
+            load->replaceAllUsesWith(only);
+            load->eraseFromParent();
+            any = true;
+          }
+  }
+  return any;
+}
+
 uint8_t enz_is_integers(EnzValue call, uint32_t index) {
   const auto *user = enz::as<CallBase>(call);
   if (!user || index >= user->arg_size() || !user->getArgOperand(index)->getType()->isPointerTy())

@@ -149,6 +149,7 @@ bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
   const auto tidy = [&] {
     for (unsigned before = 0, round = 0; round < kFlangRounds && clone.getInstructionCount() != before; ++round) {
       before = clone.getInstructionCount();
+      enz::settleDescriptors(clone);
       FunctionPassManager passes;
       addCleanup(passes);
       passes.addPass(GVNPass());

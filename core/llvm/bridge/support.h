@@ -171,6 +171,9 @@ bool callFlangBodies(llvm::Function &function);
 // Copies of whole descriptors become copies of their fields; whether there were any.
 bool splitDescriptorCopies(llvm::Function &function);
 
+// What is read of the rank and the kind of an array becomes what is always written there; whether anything was.
+bool settleDescriptors(llvm::Function &function);
+
 // Inlines these bodies and what they call, the copying of elements only if `copies`; whether there were any.
 bool inlineFlangBodies(llvm::Function &function, bool copies);
 
