@@ -78,10 +78,6 @@ void enz_module_names(EnzHost host, EnzStr *name, EnzStr *triple, EnzTextSink la
 size_t enz_module_functions(EnzHost host, EnzValue *out, size_t capacity);
 size_t enz_module_globals(EnzHost host, EnzValue *out, size_t capacity);
 EnzValue enz_module_function(EnzHost host, EnzStr name);
-// The function with a body that a user means by a name; null if there is none or more than one, whose names then go to
-// `sink`.
-EnzValue enz_function_called(EnzHost host, EnzStr name, EnzTextSink sink, void *context);
-void enz_param_name(EnzValue function, uint32_t index, EnzTextSink sink, void *context);
 EnzValue enz_module_global(EnzHost host, EnzStr name);
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count);
 

@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 41] = [
+const SOURCES: [&str; 40] = [
     "plugin",
     "options",
     "host",
@@ -37,7 +37,6 @@ const SOURCES: [&str; 41] = [
     "build",
     "markers",
     "fortran",
-    "names",
     "registry",
     "statements",
     "steps",

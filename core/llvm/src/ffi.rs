@@ -347,8 +347,6 @@ unsafe extern "C" {
     pub fn enz_module_functions(host: HostRef, out: *mut ValueRef, capacity: usize) -> usize;
     pub fn enz_module_globals(host: HostRef, out: *mut ValueRef, capacity: usize) -> usize;
     pub fn enz_module_function(host: HostRef, name: Str) -> Option<ValueRef>;
-    pub fn enz_function_called(host: HostRef, name: Str, sink: TextSink, context: *mut c_void) -> Option<ValueRef>;
-    pub fn enz_param_name(function: ValueRef, index: u32, sink: TextSink, context: *mut c_void);
     pub fn enz_module_global(host: HostRef, name: Str) -> Option<ValueRef>;
     pub fn enz_module_strip_markers(host: HostRef, substrings: *const Str, count: usize);
 

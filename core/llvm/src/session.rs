@@ -131,25 +131,6 @@ impl Session {
         import::import_module(self)
     }
 
-    /// The function with a body that a user means by `name`: its symbol, or its name in C++ or Fortran. If there is none, or more
-    /// than one, the names of those there are.
-    pub fn find_called(&mut self, name: &str) -> Result<FuncId, Vec<String>> {
-        // SAFETY: the host is alive; the name is borrowed for the call.
-        let (value, names) =
-            collect(|sink, context| unsafe { ffi::enz_function_called(self.host, Str::of(name), sink, context) });
-        match value {
-            Some(value) => Ok(import::declare_function(self, value)),
-            None => Err(names.lines().map(str::to_owned).collect()),
-        }
-    }
-
-    /// The name of parameter `index` in the program's source, as far as it is known.
-    pub fn param_name(&self, function: FuncId, index: u32) -> String {
-        let Some(value) = self.llvm_function(function) else { return String::new() };
-        // SAFETY: the function belongs to the module.
-        collect(|sink, context| unsafe { ffi::enz_param_name(value, index, sink, context) }).1
-    }
-
     /// The function of the LLVM module called `name`, declared here if it was not.
     pub fn find_function(&mut self, name: &str) -> Option<FuncId> {
         // SAFETY: the host is alive; the name is borrowed for the call.
