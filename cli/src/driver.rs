@@ -100,7 +100,8 @@ fn add_module(command: &mut Command, flang: &Path, arguments: &[OsString]) -> Re
 /// Whether a call links, and does not bring the module's object or source along.
 fn links(arguments: &[OsString]) -> bool {
     let words: Vec<_> = arguments.iter().map(|a| a.to_string_lossy()).collect();
-    let brings = |word: &str| matches!(Path::new(word).file_stem().and_then(|s| s.to_str()), Some("enzyme"));
+    let name = |word: &str| Path::new(word).file_name().map(|name| name.to_string_lossy().into_owned());
+    let brings = |word: &str| name(word).is_some_and(|name| matches!(name.as_str(), "enzyme.f90" | "enzyme.o"));
     let is_file = |word: &str| !word.starts_with('-') && word.contains('.');
     words.iter().any(|w| is_file(w)) && !words.iter().any(|w| NO_LINK.contains(&w.as_ref()) || is_file(w) && brings(w))
 }

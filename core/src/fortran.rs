@@ -24,7 +24,7 @@ pub const FWDDIFF: &str = "enzyme_fwddiff_";
 
 /// Whether a marker is called from Fortran: its compilers put an underscore behind names.
 pub fn is_fortran(callee: &str) -> bool {
-    callee.starts_with("enzyme_") || callee.ends_with('_') && !callee.starts_with("_Z")
+    callee.ends_with('_') && !callee.starts_with('_')
 }
 
 /// Whether argument `at` of a call from Fortran is the address of what the function takes by value.
@@ -53,4 +53,20 @@ pub fn check_shapes(session: &Session, call: &MarkerCall, marker: &Marker) -> Re
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_fortran;
+
+    #[test]
+    fn names_of_c_are_not_those_of_fortran() {
+        assert!(is_fortran("enzyme_grad_"));
+        assert!(is_fortran("enzyme_grad_assumed_"));
+        for name in
+            ["enzyme_grad", "enzyme_grad_norm", "__enzyme_autodiff", "__enzyme_autodiff_", "_Z17__enzyme_autodiff_"]
+        {
+            assert!(!is_fortran(name), "{name}");
+        }
+    }
 }

@@ -81,11 +81,17 @@ fn describe(module: &Module, func: &Func, i: InstId) -> String {
     }
 }
 
+/// How many places that may be meant are named.
+const NAMED: usize = 3;
+
 fn describe_class(module: &Module, units: &Units, f: FuncId, class: ClassId) -> String {
     let objects = units.get(f).map(|u| u.memory.classes[class].objects.clone()).unwrap_or_default();
+    let mut objects: Vec<Object> = objects.into_iter().collect();
+    // Variables say more than memory of which many copies may be.
+    objects.sort_by_key(|o| !matches!(o, Object::Global(_)));
     let mut names: Vec<String> = Vec::new();
     for o in objects {
-        names.push(match o {
+        let name = match o {
             Object::Param(g, n) => format!("what parameter {} of '{}' points to", n + 1, module.funcs[g].name),
             Object::Stack(g, _) => format!("a local variable of '{}'", module.funcs[g].name),
             Object::Heap(g, i) => describe(module, &module.funcs[g], i),
@@ -93,9 +99,16 @@ fn describe_class(module: &Module, units: &Units, f: FuncId, class: ClassId) -> 
             Object::Code(g) => format!("the function '{}'", module.funcs[g].name),
             Object::Called(g, i) => format!("what {} calls", describe(module, &module.funcs[g], i)),
             Object::Unknown(g, i) => format!("memory from {}", describe(module, &module.funcs[g], i)),
-        });
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
-    if names.is_empty() { "memory".to_owned() } else { names.join(", or ") }
+    match names.len() {
+        0 => "memory".to_owned(),
+        n if n <= NAMED => names.join(", or "),
+        n => format!("{}, or {} more", names[..NAMED].join(", or "), n - NAMED),
+    }
 }
 
 fn is_global(units: &Units, f: FuncId, class: ClassId) -> bool {

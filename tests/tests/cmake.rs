@@ -102,7 +102,7 @@ fn drive(driver: &str, source: &str, printed: &str) -> Result<()> {
     let standard: &[&str] = if driver == "c++" { &["-std=c++20"] } else { &[] };
     let call = || {
         let mut call = Command::new(&command);
-        call.arg(driver).arg("-O2").args(standard);
+        call.current_dir(folder.path()).arg(driver).arg("-O2").args(standard);
         call
     };
     let check = || {

@@ -23,7 +23,7 @@ mod conflicts;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, Func, FuncId, InstId, Linkage, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, Func, FuncId, Global, InstId, Linkage, Module, Op, Type, ValueId};
 
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
 use crate::carry::Carry;
@@ -244,9 +244,17 @@ struct Pass<'a> {
     changed: bool,
 }
 
-/// Whether a symbol is that of a variable of a Fortran module or procedure, or of a COMMON block.
-fn is_fortran_storage(name: &str) -> bool {
-    name.starts_with("_QM") || name.starts_with("_QF") || name.ends_with('_') && !name.starts_with('_')
+/// Whether a variable is that of a Fortran module or procedure, or a COMMON block, which is bytes or, with initial values, a
+/// structure.
+fn is_fortran_storage(module: &Module, global: &Global) -> bool {
+    let types = &module.ctx.types;
+    let is_block = || match types[global.ty] {
+        Type::Array { elem, .. } => matches!(types[elem], Type::Int(8)),
+        Type::Struct(_) => true,
+        _ => false,
+    };
+    let name = &global.name;
+    name.starts_with("_QM") || name.starts_with("_QF") || name.ends_with('_') && !name.starts_with('_') && is_block()
 }
 
 impl<'a> Pass<'a> {
@@ -347,11 +355,12 @@ impl<'a> Pass<'a> {
     fn is_pinned_object(&self, o: &Object) -> bool {
         match o {
             Object::Global(id) => {
-                let g = &self.program.module.globals[*id];
+                let module = self.program.module;
+                let g = &module.globals[*id];
                 // Every procedure sees what is in a module or a COMMON block: their variables cannot be made static.
                 let is_seen_by_all =
-                    (g.linkage == Linkage::External || g.init.is_none()) && !is_fortran_storage(&g.name);
-                self.program.module.stated.inactive.contains(id) || g.constant || is_seen_by_all
+                    (g.linkage == Linkage::External || g.init.is_none()) && !is_fortran_storage(module, g);
+                module.stated.inactive.contains(id) || g.constant || is_seen_by_all
             }
             Object::Param(..)
             | Object::Stack(..)

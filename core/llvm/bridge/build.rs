@@ -51,7 +51,7 @@ const SOURCES: [&str; 40] = [
 
 /// C files of which the bridge holds the bitcode.
 const LIBRARIES: [&str; 2] = ["library", "flang"];
-/// Simplified, but in the shape that a derivative is made of: not vectorised, not unrolled, every access of its own type.
+/// Simplified, but in the shape that a derivative is made of: not vectorised, every access of its own type.
 const LIBRARY_FLAGS: [&str; 10] = [
     "-O1",
     "-std=c11",

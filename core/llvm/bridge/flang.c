@@ -10,57 +10,71 @@
 // Not here, so refused: polymorphic variables, derived types with length parameters, reductions of other kinds than real,
 // double precision and (sums, products of matrices) complex, defined assignment, finalisers.
 
+#include "flang_rearrange.h"
 #include "flang_values.h"
 
 // Assignment.
 
 void _FortranAAssign(descriptor *to, const descriptor *from, const char *file, int line)
 {
+    assign(to, from, file, line, 0);
+}
+
+// The caller has initialised what is assigned to.
+void _FortranAAssignTemporary(descriptor *to, const descriptor *from, const char *file, int line)
+{
     assign(to, from, file, line, 1);
 }
 
-void _FortranAAssignTemporary(descriptor *to, const descriptor *from, const char *file, int line)
-{
-    assign(to, from, file, line, 0);
-}
-
+// Sections that are not contiguous are passed by way of a copy, which owns nothing behind its elements.
 void _FortranACopyInAssign(descriptor *to, const descriptor *from, const char *file, int line)
 {
-    assign(to, from, file, line, 0);
+    (void)file, (void)line;
+    establish(to, from, from->rank);
+    wide bytes = (wide)from->length;
+    DIMENSIONS(r, 0, from->rank) {
+        shape(to, r, from->dims[r].extent, &bytes);
+        to->dims[r].lower = from->dims[r].lower;
+    }
+    char *base = fresh(bytes);
+    copy(base, 0, from, count_of(from), from->length);
+    to->base = base;
 }
 
 void _FortranACopyOutAssign(descriptor *to, descriptor *from, const char *file, int line)
 {
+    (void)file, (void)line;
     if (to)
-        assign(to, from, file, line, 0);
+        copy(to->base, to, from, count_of(to), to->length);
     free(from->base);
     from->base = 0;
 }
 
-void _FortranAInitialize(const descriptor *d, const char *file, int line)
+ALL(begin_all, begin)
+
+INLINE void begin_elements(const descriptor *d, const char *file, int line)
 {
     const derived_type *type = derived_of(d);
-    if (!type || type->no_initialization)
-        return;
-    const int flat = is_dense(d);
-    for (wide k = 0; k < count_of(d); k++)
-        begin(d->base + place(d, flat, k), type, file, line);
+    if (type && !type->no_initialization)
+        begin_all(d, d->rank, type, file, line);
 }
 
-void _FortranADestroy(const descriptor *d)
+void _FortranAInitialize(const descriptor *d, const char *file, int line) { begin_elements(d, file, line); }
+
+INLINE void destroy(const descriptor *d, const char *file, int line)
 {
-    if (!owns(d) || !d->base)
-        return;
-    const int flat = is_dense(d);
-    for (wide k = 0; k < count_of(d); k++)
-        disown(d->base + place(d, flat, k), derived_of(d));
+    if (owns(d) && d->base)
+        disown_elements(d, d->rank, derived_of(d), file, line);
 }
 
-void _FortranADestroyWithoutFinalization(const descriptor *d) { _FortranADestroy(d); }
+void _FortranADestroy(const descriptor *d) { destroy(d, 0, 0); }
+void _FortranADestroyWithoutFinalization(const descriptor *d) { destroy(d, 0, 0); }
+
+_Bool _FortranAIsContiguous(const descriptor *d) { return is_dense(d); }
 
 // Allocation.
 
-INLINE int allocate(descriptor *d, const char *file, int line)
+INLINE int allocate(descriptor *d)
 {
     wide bytes = (wide)d->length;
     DIMENSIONS(r, 0, d->rank) {
@@ -69,8 +83,6 @@ INLINE int allocate(descriptor *d, const char *file, int line)
         d->dims[r].stride = bytes;
         bytes *= extent;
     }
-    if (owns(d))
-        REFUSE("allocation of derived types with allocatable components", file, line);
     d->base = fresh(bytes);
     return 0;
 }
@@ -84,21 +96,26 @@ INLINE void set_bounds(descriptor *d, int r, wide lower, wide upper)
 void _FortranAAllocatableSetBounds(descriptor *d, int r, wide lower, wide upper) { set_bounds(d, r, lower, upper); }
 void _FortranAPointerSetBounds(descriptor *d, int r, wide lower, wide upper) { set_bounds(d, r, lower, upper); }
 
-int _FortranAAllocatableAllocate(descriptor *d, wide *stream, _Bool stat, const descriptor *message, const char *file, int line)
+int _FortranAAllocatableAllocate(descriptor *d, wide *stream, _Bool stat, const descriptor *message, const char *file, int line,
+                                 const void *device)
 {
-    (void)stream, (void)message;
+    (void)stream, (void)message, (void)device;
     if (d->base) {
         if (stat)
             return 105;
         REFUSE("an array is allocated twice", file, line);
     }
-    return allocate(d, file, line);
+    allocate(d);
+    begin_elements(d, file, line);
+    return 0;
 }
 
 int _FortranAPointerAllocate(descriptor *d, _Bool stat, const descriptor *message, const char *file, int line, const descriptor *source)
 {
     (void)stat, (void)message, (void)source;
-    return allocate(d, file, line);
+    allocate(d);
+    begin_elements(d, file, line);
+    return 0;
 }
 
 int _FortranAAllocatableAllocateSource(descriptor *d, const descriptor *source, _Bool stat, const descriptor *message,
@@ -110,8 +127,12 @@ int _FortranAAllocatableAllocateSource(descriptor *d, const descriptor *source, 
         REFUSE("an array is allocated twice", file, line);
     }
     (void)message;
-    allocate(d, file, line);
+    if (d->type == CHARACTER && d->length != source->length)
+        REFUSE("allocation by a text of another length", file, line);
+    allocate(d);
     copy(d->base, d, source, count_of(d), d->length);
+    if (owns(d))
+        own_elements(d, d->rank, derived_of(d), file, line);
     return 0;
 }
 
@@ -124,25 +145,26 @@ INLINE int deallocate(descriptor *d)
 
 int _FortranAAllocatableDeallocate(descriptor *d, _Bool stat, const descriptor *message, const char *file, int line)
 {
-    (void)stat, (void)message, (void)file, (void)line;
-    if (d->base && owns(d))
-        _FortranADestroy(d);
+    (void)stat, (void)message;
+    destroy(d, file, line);
     return deallocate(d);
 }
 
 int _FortranAPointerDeallocate(descriptor *d, _Bool stat, const descriptor *message, const char *file, int line)
 {
-    (void)stat, (void)message, (void)file, (void)line;
+    (void)stat, (void)message;
+    destroy(d, file, line);
     return deallocate(d);
 }
 
 int _FortranAMoveAlloc(descriptor *to, descriptor *from, const void *type, _Bool stat, const descriptor *message,
                        const char *file, int line)
 {
-    (void)type, (void)stat, (void)message, (void)file, (void)line;
+    (void)type, (void)stat, (void)message;
     char *base = from->base;
     if (to->base == base)
         return 0;
+    destroy(to, file, line);
     free(to->base);
     to->length = from->length;
     DIMENSIONS(r, 0, from->rank)
@@ -195,31 +217,22 @@ COMPLEX_SUM(_FortranACppSumComplex8, complex16)
 COMPLEX_SUM(_FortranACppSumComplex4, complex8)
 
 // Without scaling: the derivative is that of the exact norm, and overflow is the caller's as in its own loops.
-double _FortranANorm2_8(const descriptor *x, const char *file, int line, int dim)
-{
-    (void)file, (void)line, (void)dim;
-    const wide n = count_of(x);
-    const int flat = is_dense(x);
-    double out = 0;
-    for (wide k = 0; k < n; k++) {
-        const double e = *(const double *)(x->base + place(x, flat, k));
-        out += e * e;
+#define NORM(NAME, T, ROOT)                                                                                            \
+    T NAME(const descriptor *x, const char *file, int line, int dim)                                                   \
+    {                                                                                                                  \
+        (void)file, (void)line, (void)dim;                                                                             \
+        const wide n = count_of(x);                                                                                    \
+        const int flat = is_dense(x);                                                                                  \
+        T out = 0;                                                                                                     \
+        for (wide k = 0; k < n; k++) {                                                                                 \
+            const T e = *(const T *)(x->base + place(x, flat, k));                                                     \
+            out += e * e;                                                                                              \
+        }                                                                                                              \
+        return ROOT(out);                                                                                              \
     }
-    return sqrt(out);
-}
 
-float _FortranANorm2_4(const descriptor *x, const char *file, int line, int dim)
-{
-    (void)file, (void)line, (void)dim;
-    const wide n = count_of(x);
-    const int flat = is_dense(x);
-    float out = 0;
-    for (wide k = 0; k < n; k++) {
-        const float e = *(const float *)(x->base + place(x, flat, k));
-        out += e * e;
-    }
-    return sqrtf(out);
-}
+NORM(_FortranANorm2_8, double, sqrt)
+NORM(_FortranANorm2_4, float, sqrtf)
 
 #define DOT(NAME, T)                                                                                                   \
     T NAME(const descriptor *x, const descriptor *y, const char *file, int line)                                       \
@@ -445,231 +458,26 @@ MATMUL(_FortranAMatmulComplex4Complex4, PRODUCT_COMPLEX, float, COMPLEX4, 8, 0)
 MATMUL(_FortranAMatmulTransposeReal8Real8, PRODUCT, double, REAL8, 8, 1)
 MATMUL(_FortranAMatmulTransposeReal4Real4, PRODUCT, float, REAL4, 4, 1)
 
-// Rearrangements.
-
-void _FortranATranspose(descriptor *result, const descriptor *x, const char *file, int line)
-{
-    (void)file, (void)line;
-    establish(result, x, 2);
-    const wide rows = x->dims[0].extent, columns = x->dims[1].extent;
-    const size length = x->length;
-    wide bytes = (wide)length;
-    shape(result, 0, columns, &bytes);
-    shape(result, 1, rows, &bytes);
-    char *base = fresh(bytes);
-#define LOOP(T)                                                                                                        \
-    for (wide i = 0; i < rows; i++)                                                                                    \
-        for (wide j = 0; j < columns; j++)                                                                             \
-            move_##T(base + (j + i * columns) * (wide)length,                                                          \
-                     x->base + i * x->dims[0].stride + j * x->dims[1].stride, length);
-    EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-    result->base = base;
-}
-
-INLINE wide integer_at(const descriptor *d, wide k)
-{
-    const char *p = d->base + (d->rank == 0 ? 0 : k * d->dims[0].stride);
-    switch (d->length) {
-    case 1: return *(const signed char *)p;
-    case 2: return *(const short *)p;
-    case 4: return *(const int *)p;
-    default: return *(const wide *)p;
-    }
-}
-
-void _FortranAReshape(descriptor *result, const descriptor *x, const descriptor *to, const descriptor *pad,
-                      const descriptor *order, const char *file, int line)
-{
-    if (order)
-        REFUSE("reshape with an order", file, line);
-    const int rank = (int)to->dims[0].extent;
-    establish(result, x, rank);
-    const size length = x->length;
-    wide bytes = (wide)length, n = 1;
-    DIMENSIONS(r, 0, rank) {
-        const wide extent = integer_at(to, r);
-        shape(result, r, extent, &bytes);
-        n *= extent;
-    }
-    const wide given = count_of(x);
-    const wide first = n < given ? n : given;
-    char *base = fresh(bytes);
-    if (first < n && !pad)
-        REFUSE("reshape of too few elements", file, line);
-    copy(base, 0, x, first, length);
-    if (first < n) {
-        const wide more = count_of(pad);
-#define LOOP(T)                                                                                                        \
-    for (wide k = first; k < n; k++)                                                                                   \
-        move_##T(base + k * (wide)length, pad->base + place(pad, 0, (k - first) % more), length);
-        EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-    }
-    result->base = base;
-}
-
-void _FortranASpread(descriptor *result, const descriptor *x, int dim, wide copies, const char *file, int line)
-{
-    (void)file, (void)line;
-    establish(result, x, x->rank + 1);
-    const size length = x->length;
-    const wide extent = copies > 0 ? copies : 0;
-    wide bytes = (wide)length, below = 1;
-    DIMENSIONS(r, 0, x->rank + 1) {
-        if (r < dim - 1)
-            below *= x->dims[r].extent;
-        shape(result, r, r == dim - 1 ? extent : x->dims[r < dim - 1 ? r : r - 1].extent, &bytes);
-    }
-    const wide n = count_of(x);
-    const int flat = is_dense(x);
-    char *base = fresh(bytes);
-#define LOOP(T)                                                                                                        \
-    for (wide k = 0; k < n; k++)                                                                                       \
-        for (wide c = 0; c < extent; c++)                                                                              \
-            move_##T(base + (k % below + (c + k / below * extent) * below) * (wide)length,                             \
-                     x->base + place(x, flat, k), length);
-    EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-    result->base = base;
-}
-
-void _FortranACshiftVector(descriptor *result, const descriptor *x, wide shift, const char *file, int line)
-{
-    (void)file, (void)line;
-    establish(result, x, 1);
-    const size length = x->length;
-    const wide n = x->dims[0].extent;
-    wide bytes = (wide)length;
-    shape(result, 0, n, &bytes);
-    char *base = fresh(bytes);
-    const wide by = n > 0 ? (shift % n + n) % n : 0;
-#define LOOP(T)                                                                                                        \
-    for (wide k = 0; k < n; k++)                                                                                       \
-        move_##T(base + k * (wide)length, x->base + (k + by < n ? k + by : k + by - n) * x->dims[0].stride, length);
-    EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-    result->base = base;
-}
-
-// The same along one dimension, by one number or by as many as there are rows.
-void _FortranACshift(descriptor *result, const descriptor *x, const descriptor *shift, int dim, const char *file, int line)
-{
-    if (x->rank != 2 || shift->rank > 1)
-        REFUSE("cshift of arrays of more than two dimensions", file, line);
-    establish(result, x, 2);
-    const size length = x->length;
-    const wide rows = x->dims[0].extent, columns = x->dims[1].extent;
-    wide bytes = (wide)length;
-    shape(result, 0, rows, &bytes);
-    shape(result, 1, columns, &bytes);
-    char *base = fresh(bytes);
-#define LOOP(T)                                                                                                        \
-    for (wide j = 0; j < columns; j++)                                                                                 \
-        for (wide i = 0; i < rows; i++) {                                                                              \
-            const wide by = integer_at(shift, dim == 1 ? j : i);                                                       \
-            const wide from_i = dim == 1 ? ((i + by) % rows + rows) % rows : i;                                        \
-            const wide from_j = dim == 1 ? j : ((j + by) % columns + columns) % columns;                               \
-            move_##T(base + (i + j * rows) * (wide)length,                                                             \
-                     x->base + from_i * x->dims[0].stride + from_j * x->dims[1].stride, length);                       \
-        }
-    EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-    result->base = base;
-}
-
-void _FortranAEoshiftVector(descriptor *result, const descriptor *x, wide shift, const descriptor *boundary, const char *file,
-                            int line)
-{
-    establish(result, x, 1);
-    const size length = x->length;
-    const wide n = x->dims[0].extent;
-    wide bytes = (wide)length;
-    shape(result, 0, n, &bytes);
-    char *base = fresh(bytes);
-    if (x->type != REAL8 && x->type != REAL4)
-        REFUSE("eoshift of other kinds than real", file, line);
-#define SHIFT(T)                                                                                                       \
-    {                                                                                                                  \
-        const T edge = boundary ? *(const T *)boundary->base : 0;                                                      \
-        for (wide k = 0; k < n; k++)                                                                                   \
-            ((T *)base)[k] = k + shift >= 0 && k + shift < n ? *(const T *)(x->base + (k + shift) * x->dims[0].stride) \
-                                                             : edge;                                                   \
-    }
-    if (x->type == REAL8)
-        SHIFT(double)
-    else
-        SHIFT(float)
-    result->base = base;
-}
-
-// How many elements come before `k` is counted anew for each: a pure function, as places are.
-void _FortranAPack(descriptor *result, const descriptor *x, const descriptor *mask, const descriptor *vector, const char *file,
-                   int line)
-{
-    (void)file, (void)line;
-    establish(result, x, 1);
-    const size length = x->length;
-    const wide n = count_of(x);
-    const int flat = is_dense(x);
-    wide chosen = 0;
-    for (wide k = 0; k < n; k++)
-        chosen += holds(mask, k);
-    const wide extent = vector ? vector->dims[0].extent : chosen;
-    wide bytes = (wide)length;
-    shape(result, 0, extent, &bytes);
-    char *base = fresh(bytes);
-#define LOOP(T)                                                                                                        \
-    {                                                                                                                  \
-        wide at = 0;                                                                                                   \
-        for (wide k = 0; k < n; k++)                                                                                   \
-            if (holds(mask, k))                                                                                        \
-                move_##T(base + at++ * (wide)length, x->base + place(x, flat, k), length);                             \
-        for (wide k = chosen; k < extent; k++)                                                                         \
-            move_##T(base + k * (wide)length, vector->base + k * vector->dims[0].stride, length);                      \
-    }
-    EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-    result->base = base;
-}
-
-void _FortranAUnpack(descriptor *result, const descriptor *vector, const descriptor *mask, const descriptor *field,
-                     const char *file, int line)
-{
-    (void)file, (void)line;
-    establish(result, vector, mask->rank);
-    const size length = vector->length;
-    wide bytes = (wide)length;
-    DIMENSIONS(r, 0, mask->rank)
-        shape(result, r, mask->dims[r].extent, &bytes);
-    const wide n = count_of(mask);
-    char *base = fresh(bytes);
-#define LOOP(T)                                                                                                        \
-    {                                                                                                                  \
-        wide at = 0;                                                                                                   \
-        for (wide k = 0; k < n; k++)                                                                                   \
-            if (holds(mask, k))                                                                                        \
-                move_##T(base + k * (wide)length, vector->base + at++ * vector->dims[0].stride, length);               \
-            else                                                                                                       \
-                move_##T(base + k * (wide)length, field->base + place(field, 0, k), length);                           \
-    }
-    EACH_KIND(vector->type, length, LOOP)
-#undef LOOP
-    result->base = base;
-}
-
 // Array constructors whose size is not known before: a record in the caller's memory holds the array and its capacity.
 
 typedef struct {
     descriptor *to;
     wide capacity;
+    const char *file;
+    int line;
+    // Texts are as long as the first of them.
+    _Bool lengths;
 } constructor;
 
 void _FortranAInitArrayConstructorVector(constructor *c, descriptor *to, _Bool lengths, const char *file, int line)
 {
-    (void)file, (void)line, (void)lengths;
+    if (owns(to))
+        REFUSE("array constructors of derived types with allocatable components", file, line);
     c->to = to;
     c->capacity = to->base ? to->dims[0].extent : 0;
+    c->file = file;
+    c->line = line;
+    c->lengths = lengths;
     to->dims[0].lower = 1;
     to->dims[0].extent = 0;
     to->dims[0].stride = (wide)to->length;
@@ -687,8 +495,14 @@ INLINE void make_room(constructor *c, wide n)
 void _FortranAPushArrayConstructorValue(constructor *c, const descriptor *from)
 {
     const wide n = count_of(from);
-    make_room(c, n);
     descriptor *to = c->to;
+    if (from->type == CHARACTER && to->length != from->length) {
+        if (!c->lengths || to->base)
+            REFUSE("array constructors of texts of several lengths", c->file, c->line);
+        to->length = from->length;
+        to->dims[0].stride = (wide)from->length;
+    }
+    make_room(c, n);
     const size length = to->length;
     char *base = to->base + to->dims[0].extent * (wide)length;
     copy(base, 0, from, n, length);

@@ -21,8 +21,23 @@ typedef struct {
   dimension dims[15];
 } descriptor;
 
-enum { HEADER = 24, ALLOCATABLE = 2, VERSION = 20240719 };
-enum { INTEGER4 = 9, INTEGER8 = 10, REAL4 = 27, REAL8 = 28, COMPLEX4 = 34, COMPLEX8 = 35, DERIVED = 42 };
+enum { HEADER = 24, POINTER = 1, ALLOCATABLE = 2, VERSION = 20240719 };
+enum {
+  INTEGER1 = 7,
+  INTEGER2 = 8,
+  INTEGER4 = 9,
+  INTEGER8 = 10,
+  LOGICAL2 = 13,
+  LOGICAL4 = 14,
+  LOGICAL8 = 15,
+  REAL4 = 27,
+  REAL8 = 28,
+  COMPLEX4 = 34,
+  COMPLEX8 = 35,
+  LOGICAL1 = 39,
+  CHARACTER = 40,
+  DERIVED = 42
+};
 
 void *malloc(size);
 void free(void *);
@@ -32,8 +47,6 @@ double sqrt(double);
 float sqrtf(float);
 double fmod(double, double);
 float fmodf(float, float);
-double floor(double);
-float floorf(float);
 
 #define INLINE __attribute__((always_inline)) static inline
 #define SHARED __attribute__((noinline)) static
@@ -41,46 +54,51 @@ float floorf(float);
 #define DIMENSIONS(r, from, rank) _Pragma("clang loop unroll(full)") for (int r = from; r < (rank); r++)
 #define REFUSE(what, file, line) _FortranAReportFatalUserError("no derivative: " what, file, line)
 
-SHARED wide count_of(const descriptor *d) {
+// The functions below that take a rank are for descriptors in memory that is not seen through, beside one that is.
+SHARED wide count_in(const descriptor *d, int rank) {
   wide n = 1;
-  DIMENSIONS(r, 0, d->rank)
+  DIMENSIONS(r, 0, rank)
   n *= d->dims[r].extent;
   return n > 0 ? n : 0;
 }
+INLINE wide count_of(const descriptor *d) { return count_in(d, d->rank); }
 
 // Whether elements follow each other without gaps.
-SHARED int is_dense(const descriptor *d) {
+SHARED int is_dense_in(const descriptor *d, int rank) {
   wide expected = (wide)d->length;
   int dense = 1;
-  DIMENSIONS(r, 0, d->rank) {
+  DIMENSIONS(r, 0, rank) {
     dense &= d->dims[r].stride == expected || d->dims[r].extent <= 1;
     expected *= d->dims[r].extent;
   }
   return dense;
 }
 
+INLINE int is_dense(const descriptor *d) { return is_dense_in(d, d->rank); }
+
 // Where element `k` lies, in the order of elements of the standard.
-SHARED wide place(const descriptor *d, int dense, wide k) {
-  if (d->rank == 0)
+SHARED wide place_in(const descriptor *d, int rank, int dense, wide k) {
+  if (rank == 0)
     return 0;
   if (dense)
     return k * (wide)d->length;
-  if (d->rank == 1)
+  if (rank == 1)
     return k * d->dims[0].stride;
   wide at = k % d->dims[0].extent * d->dims[0].stride;
   k /= d->dims[0].extent;
-  if (d->rank == 2)
+  if (rank == 2)
     return at + k * d->dims[1].stride;
   at += k % d->dims[1].extent * d->dims[1].stride;
   k /= d->dims[1].extent;
-  if (d->rank == 3)
+  if (rank == 3)
     return at + k * d->dims[2].stride;
-  DIMENSIONS(r, 2, d->rank) {
+  DIMENSIONS(r, 2, rank) {
     at += k % d->dims[r].extent * d->dims[r].stride;
     k /= d->dims[r].extent;
   }
   return at;
 }
+INLINE wide place(const descriptor *d, int dense, wide k) { return place_in(d, d->rank, dense, k); }
 
 // The place of element `k` of what is left of an array when dimension `along` is taken out.
 SHARED wide place_without(const descriptor *d, int along, wide k) {
@@ -142,12 +160,18 @@ INLINE void move_any(char *to, const char *from, size n) { __builtin_memcpy(to, 
 
 // `n` elements from where `from` says to where `to` says, in memory that begins at `base`; one after the other if it is
 // null.
+// The rank of what is assigned to is that of its value, unless that is a scalar.
+INLINE int rank_of(const descriptor *to, const descriptor *from) {
+  return from->rank > 0 || !to ? from->rank : to->rank;
+}
+
 #define COPY(T)                                                                                                        \
   SHARED void copy_##T(char *base, const descriptor *to, const descriptor *from, wide n, size length) {                \
-    const int flat_to = !to || is_dense(to), flat_from = is_dense(from);                                               \
+    const int rank = rank_of(to, from);                                                                                \
+    const int flat_to = !to || is_dense_in(to, rank), flat_from = is_dense(from);                                      \
     for (wide k = 0; k < n; k++)                                                                                       \
-      move_##T(base + (to ? place(to, flat_to, k) : k * (wide)length), from->base + place(from, flat_from, k),         \
-               length);                                                                                                \
+      move_##T(base + (to ? place_in(to, rank, flat_to, k) : k * (wide)length),                                        \
+               from->base + place(from, flat_from, k), length);                                                        \
   }
 COPY(double)
 COPY(float)
@@ -165,7 +189,11 @@ typedef struct {
   char *components;
   char skipped[24];
   wide count;
-  char rest[152];
+  char between[24];
+  char *procedures;
+  char behind[24];
+  wide procedure_count;
+  char rest[88];
   int special;
   char has_parent, no_initialization, no_destruction, no_finalization;
 } derived_type;
@@ -180,13 +208,35 @@ typedef struct {
   char rest[80];
   const char *initial;
 } component;
+typedef struct {
+  char name[24];
+  wide offset;
+  const void *initial;
+} procedure_pointer;
 enum { GENRE_DATA = 1, GENRE_POINTER, GENRE_ALLOCATABLE, GENRE_AUTOMATIC };
-enum { CATEGORY_INTEGER = 0, CATEGORY_REAL = 2, CATEGORY_COMPLEX = 3, CATEGORY_CHARACTER = 4, CATEGORY_DERIVED = 6 };
+enum {
+  CATEGORY_INTEGER = 0,
+  CATEGORY_REAL = 2,
+  CATEGORY_COMPLEX = 3,
+  CATEGORY_CHARACTER = 4,
+  CATEGORY_LOGICAL = 5,
+  CATEGORY_DERIVED = 6
+};
+
+// What stands behind the dimensions of a descriptor of derived type.
+typedef struct {
+  const derived_type *type;
+  wide lengths;
+} addendum;
+
+INLINE addendum *addendum_of(const descriptor *d, int rank) {
+  return (addendum *)((char *)d + HEADER + rank * (wide)sizeof(dimension));
+}
 
 INLINE const derived_type *derived_of(const descriptor *d) {
   if (d->type != DERIVED || !(d->extra & 1))
     return 0;
-  return *(const derived_type *const *)((const char *)d + HEADER + d->rank * (wide)sizeof(dimension));
+  return addendum_of(d, d->rank)->type;
 }
 
 // Whether values own memory behind them.
@@ -204,7 +254,12 @@ INLINE void establish(descriptor *d, const descriptor *like, int rank) {
   d->rank = (signed char)rank;
   d->type = like->type;
   d->attribute = ALLOCATABLE;
-  d->extra = 0;
+  const derived_type *type = derived_of(like);
+  d->extra = type != 0;
+  if (type) {
+    addendum_of(d, rank)->type = type;
+    addendum_of(d, rank)->lengths = 0;
+  }
 }
 
 INLINE void shape(descriptor *d, int r, wide extent, wide *bytes) {
@@ -229,6 +284,10 @@ INLINE int same_shape(const descriptor *a, const descriptor *b) {
 
 // Values of derived types go component by component, each of its kind; structures in structures three deep.
 #define COMPONENTS(c, type) _Pragma("clang loop unroll(full)") for (wide c = 0; c < (type)->count; c++)
+#define PROCEDURES(p, type)                                                                                            \
+  _Pragma("clang loop unroll(full)") for (const procedure_pointer *p = (const procedure_pointer *)(type)->procedures,  \
+                                          *end = p + (type)->procedure_count;                                          \
+                                          p < end; p++)
 #define ELEMENTS(T)                                                                                                    \
   for (wide k = 0; k < n; k++)                                                                                         \
     ((T *)(to + part->offset))[k] = ((const T *)(from + part->offset))[k];
@@ -241,29 +300,74 @@ INLINE wide elements_of(const component *part) {
   return n;
 }
 
+// How many bytes an element of a component has.
+INLINE wide bytes_of(const component *part) {
+  switch (part->category) {
+  case CATEGORY_COMPLEX:
+    return 2 * part->kind;
+  case CATEGORY_CHARACTER:
+    return part->kind * part->characters;
+  case CATEGORY_DERIVED:
+    return part->derived ? part->derived->bytes : 0;
+  default:
+    return part->kind;
+  }
+}
+
+// The kind that a component's type states, as descriptors name it; 0 for those that have no name here.
+INLINE int kind_of(const component *part) {
+  const int two = part->kind == 8;
+  switch (part->category) {
+  case CATEGORY_REAL:
+    return two ? REAL8 : part->kind == 4 ? REAL4 : 0;
+  case CATEGORY_COMPLEX:
+    return two ? COMPLEX8 : part->kind == 4 ? COMPLEX4 : 0;
+  case CATEGORY_INTEGER:
+    return two ? INTEGER8 : part->kind == 4 ? INTEGER4 : part->kind == 2 ? INTEGER2 : part->kind == 1 ? INTEGER1 : 0;
+  case CATEGORY_LOGICAL:
+    return two ? LOGICAL8 : part->kind == 4 ? LOGICAL4 : part->kind == 2 ? LOGICAL2 : part->kind == 1 ? LOGICAL1 : 0;
+  case CATEGORY_CHARACTER:
+    return part->kind == 1 ? CHARACTER : 0;
+  case CATEGORY_DERIVED:
+    return DERIVED;
+  default:
+    return 0;
+  }
+}
+
+// A descriptor among the components of a value.
+INLINE void copy_descriptor(descriptor *d, const descriptor *e, const component *part) {
+  d->base = e->base;
+  d->length = e->length;
+  d->version = e->version;
+  d->rank = e->rank;
+  d->type = e->type;
+  d->attribute = e->attribute;
+  d->extra = e->extra;
+  DIMENSIONS(r, 0, part->rank) move_dimension(&d->dims[r], &e->dims[r]);
+  if (part->category == CATEGORY_DERIVED) {
+    addendum_of(d, part->rank)->type = addendum_of(e, part->rank)->type;
+    addendum_of(d, part->rank)->lengths = addendum_of(e, part->rank)->lengths;
+  }
+}
+
+// Few structures in a structure are told apart from each other and from what stands beside them.
+#define STRUCTURES(k, n) _Pragma("clang loop unroll(full)") for (wide k = 0; k < (n); k++)
+
 #define COPY_VALUE(NAME, INNER)                                                                                        \
   SHARED void NAME(char *to, const char *from, const derived_type *type) {                                             \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       if (part->genre != GENRE_DATA) {                                                                                 \
-        descriptor *d = (descriptor *)(to + part->offset);                                                             \
-        const descriptor *e = (const descriptor *)(from + part->offset);                                               \
-        d->base = e->base;                                                                                             \
-        d->length = e->length;                                                                                         \
-        d->version = e->version;                                                                                       \
-        d->rank = e->rank;                                                                                             \
-        d->type = e->type;                                                                                             \
-        d->attribute = e->attribute;                                                                                   \
-        d->extra = e->extra;                                                                                           \
-        DIMENSIONS(r, 0, part->rank) move_dimension(&d->dims[r], &e->dims[r]);                                         \
+        copy_descriptor((descriptor *)(to + part->offset), (const descriptor *)(from + part->offset), part);           \
         continue;                                                                                                      \
       }                                                                                                                \
       const wide n = elements_of(part);                                                                                \
       const int double_size = part->kind == 8;                                                                         \
       if (part->category == CATEGORY_DERIVED) {                                                                        \
         const wide bytes = part->derived->bytes;                                                                       \
-        for (wide k = 0; k < n; k++)                                                                                   \
-          INNER(to + part->offset + k * bytes, from + part->offset + k * bytes, part->derived);                        \
+        STRUCTURES(k, n)                                                                                               \
+        INNER(to + part->offset + k * bytes, from + part->offset + k * bytes, part->derived);                          \
       } else if (part->category == CATEGORY_REAL && double_size) {                                                     \
         ELEMENTS(double)                                                                                               \
       } else if (part->category == CATEGORY_REAL && part->kind == 4) {                                                 \
@@ -273,7 +377,7 @@ INLINE wide elements_of(const component *part) {
       } else if (part->category == CATEGORY_COMPLEX && part->kind == 4) {                                              \
         ELEMENTS(complex8)                                                                                             \
       } else if (part->category == CATEGORY_CHARACTER) {                                                               \
-        __builtin_memcpy(to + part->offset, from + part->offset, (size)(n * part->characters));                        \
+        __builtin_memcpy(to + part->offset, from + part->offset, (size)(n * bytes_of(part)));                          \
       } else if (double_size) {                                                                                        \
         ELEMENTS(wide)                                                                                                 \
       } else if (part->kind == 4) {                                                                                    \
@@ -282,6 +386,7 @@ INLINE wide elements_of(const component *part) {
         __builtin_memcpy(to + part->offset, from + part->offset, (size)(n * part->kind));                              \
       }                                                                                                                \
     }                                                                                                                  \
+    PROCEDURES(p, type) * (void **)(to + p->offset) = *(void *const *)(from + p->offset);                              \
   }
 INLINE void copy_innermost(char *to, const char *from, const derived_type *type) {
   __builtin_memcpy(to, from, (size)type->bytes);
@@ -291,10 +396,18 @@ COPY_VALUE(copy_value_middle, copy_value_inner)
 COPY_VALUE(copy_value, copy_value_middle)
 
 SHARED void copy_derived(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
-  const int flat_to = !to || is_dense(to), flat_from = is_dense(from);
+  const int rank = rank_of(to, from);
+  const int flat_to = !to || is_dense_in(to, rank), flat_from = is_dense(from);
   const derived_type *type = derived_of(from);
+  // The type's size is known where the descriptor's is not.
+  const wide bytes = type->bytes;
+  (void)length;
   for (wide k = 0; k < n; k++)
-    copy_value(base + (to ? place(to, flat_to, k) : k * (wide)length), from->base + place(from, flat_from, k), type);
+    copy_value(base + (to && !flat_to ? place_in(to, rank, 0, k) : k * bytes),
+               from->base + (from->rank == 0 ? 0
+                             : flat_from     ? k * bytes
+                                             : place(from, 0, k)),
+               type);
 }
 
 INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
@@ -307,115 +420,158 @@ INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide 
 #undef LOOP
 }
 
-INLINE int kind_of(const component *part) {
-  const int two = part->kind == 8;
-  switch (part->category) {
-  case CATEGORY_REAL:
-    return two ? REAL8 : part->kind == 4 ? REAL4 : 0;
-  case CATEGORY_COMPLEX:
-    return two ? COMPLEX8 : part->kind == 4 ? COMPLEX4 : 0;
-  case CATEGORY_INTEGER:
-    return two ? INTEGER8 : part->kind == 4 ? INTEGER4 : 0;
-  default:
-    return 0;
+// Text is cut or filled with blanks.
+SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
+  const int rank = rank_of(to, from);
+  const int flat_to = is_dense_in(to, rank), flat_from = is_dense(from);
+  const size length = to->length, given = from->length < length ? from->length : length;
+  for (wide k = 0; k < n; k++) {
+    char *text = to->base + place_in(to, rank, flat_to, k);
+    __builtin_memcpy(text, from->base + place(from, flat_from, k), given);
+    __builtin_memset(text + given, ' ', length - given);
   }
+}
+
+// What is done with memory that values own goes over what their components own, which is asked for again in what these
+// hold: structures in structures, and arrays of structures, three deep.
+#define EACH_OWNER(NAME, INNER, OWNED)                                                                                 \
+  SHARED void NAME OWNER {                                                                                             \
+    if (type->no_destruction)                                                                                          \
+      return;                                                                                                          \
+    COMPONENTS(c, type) {                                                                                              \
+      const component *part = (const component *)type->components + c;                                                 \
+      const derived_type *inner = part->category == CATEGORY_DERIVED ? part->derived : 0;                              \
+      if (part->genre == GENRE_DATA && inner) {                                                                        \
+        const wide n = elements_of(part);                                                                              \
+        STRUCTURES(k, n)                                                                                               \
+        INNER(value + part->offset + k * inner->bytes, inner, file, line);                                             \
+      } else if (part->genre == GENRE_ALLOCATABLE || part->genre == GENRE_AUTOMATIC) {                                 \
+        descriptor *d = (descriptor *)(value + part->offset);                                                          \
+        if (!d->base)                                                                                                  \
+          continue;                                                                                                    \
+        wide n = 1;                                                                                                    \
+        DIMENSIONS(r, 0, part->rank)                                                                                   \
+        n *= d->dims[r].extent;                                                                                        \
+        OWNED                                                                                                          \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
+#define OWNER (char *value, const derived_type *type, const char *file, int line)
+INLINE void too_deep OWNER {
+  (void)value;
+  if (!type->no_destruction)
+    REFUSE("derived types with allocatable components, more than three deep", file, line);
 }
 
 // Memory that values own is made anew, after their bytes were copied.
-SHARED void own_again(char *value, const derived_type *type, const char *file, int line) {
-  COMPONENTS(c, type) {
-    const component *part = (const component *)type->components + c;
-    if (part->genre != GENRE_ALLOCATABLE)
-      continue;
-    descriptor *d = (descriptor *)(value + part->offset);
-    if (!d->base)
-      continue;
-    if (part->category == CATEGORY_DERIVED)
-      REFUSE("assignment of nested derived types with allocatable components", file, line);
-    const wide n = count_of(d);
-    const size length = d->length;
-    char *to = fresh(n * (wide)length);
-    // The kind that the component's type states is known before the descriptor's is.
-    switch (kind_of(part)) {
-    case REAL8:
-      copy_double(to, 0, d, n, length);
-      break;
-    case REAL4:
-      copy_float(to, 0, d, n, length);
-      break;
-    case COMPLEX8:
-      copy_complex16(to, 0, d, n, length);
-      break;
-    case COMPLEX4:
-      copy_complex8(to, 0, d, n, length);
-      break;
-    case INTEGER4:
-      copy_int(to, 0, d, n, length);
-      break;
-    case INTEGER8:
-      copy_wide(to, 0, d, n, length);
-      break;
-    default:
-      copy_any(to, 0, d, n, length);
-      break;
-    }
-    d->base = to;
-  }
-}
+#define OWN(INNER, COPY)                                                                                               \
+  char *to;                                                                                                            \
+  if (inner) {                                                                                                         \
+    to = fresh(n * inner->bytes);                                                                                      \
+    for (wide k = 0; k < n; k++)                                                                                       \
+      COPY(to + k * inner->bytes, d->base + k * inner->bytes, inner);                                                  \
+    for (wide k = 0; k < n; k++)                                                                                       \
+      INNER(to + k * inner->bytes, inner, file, line);                                                                 \
+  } else {                                                                                                             \
+    const size length = d->length;                                                                                     \
+    to = fresh(n * (wide)length);                                                                                      \
+    EACH_KIND(kind_of(part), length, OWN_ELEMENTS)                                                                     \
+  }                                                                                                                    \
+  d->base = to;
+#define OWN_ELEMENTS(T)                                                                                                \
+  for (wide k = 0; k < n; k++)                                                                                         \
+    move_##T(to + k * (wide)length, d->base + k * (wide)length, length);
+EACH_OWNER(own_inner, too_deep, OWN(too_deep, copy_innermost))
+EACH_OWNER(own_middle, own_inner, OWN(own_inner, copy_value_inner))
+EACH_OWNER(own_again, own_middle, OWN(own_middle, copy_value_middle))
 
 // Memory that values own is given back.
-SHARED void disown(char *value, const derived_type *type) {
-  COMPONENTS(c, type) {
-    const component *part = (const component *)type->components + c;
-    if (part->genre != GENRE_ALLOCATABLE && part->genre != GENRE_AUTOMATIC)
-      continue;
-    descriptor *d = (descriptor *)(value + part->offset);
-    free(d->base);
-    d->base = 0;
+#define DISOWN(INNER)                                                                                                  \
+  if (inner)                                                                                                           \
+    for (wide k = 0; k < n; k++)                                                                                       \
+      INNER(d->base + k * inner->bytes, inner, file, line);                                                            \
+  free(d->base);                                                                                                       \
+  d->base = 0;
+EACH_OWNER(disown_inner, too_deep, DISOWN(too_deep))
+EACH_OWNER(disown_middle, disown_inner, DISOWN(disown_inner))
+EACH_OWNER(disown, disown_middle, DISOWN(disown_middle))
+
+// All elements of an array.
+#define ALL(NAME, DO)                                                                                                  \
+  INLINE void NAME(const descriptor *d, int rank, const derived_type *type, const char *file, int line) {              \
+    const int flat = is_dense_in(d, rank);                                                                             \
+    const wide n = count_in(d, rank);                                                                                  \
+    for (wide k = 0; k < n; k++)                                                                                       \
+      DO(d->base + (flat ? k * type->bytes : place_in(d, rank, 0, k)), type, file, line);                              \
+  }
+ALL(disown_elements, disown)
+ALL(own_elements, own_again)
+
+// A component that is a descriptor, with nothing behind it.
+INLINE void begin_descriptor(descriptor *d, const component *part, const char *file, int line) {
+  d->base = 0;
+  d->length = (size)bytes_of(part);
+  d->version = VERSION;
+  d->rank = part->rank;
+  const int type = kind_of(part);
+  if (!type)
+    REFUSE("initial values of components of this kind", file, line);
+  d->type = (signed char)type;
+  d->attribute = part->genre == GENRE_POINTER ? POINTER : ALLOCATABLE;
+  d->extra = type == DERIVED;
+  if (type == DERIVED) {
+    addendum_of(d, part->rank)->type = part->derived;
+    addendum_of(d, part->rank)->lengths = 0;
   }
 }
 
 // What values hold before anything is assigned to them: nothing in what is allocatable, and what their types say.
-INLINE void begin(char *value, const derived_type *type, const char *file, int line) {
-  COMPONENTS(c, type) {
-    const component *part = (const component *)type->components + c;
-    const wide each = part->category == CATEGORY_COMPLEX ? 2 * part->kind : part->kind;
-    if (part->genre == GENRE_DATA) {
-      if (!part->initial)
-        continue;
-      if (part->category == CATEGORY_DERIVED)
-        REFUSE("initial values of nested derived types", file, line);
-      const wide n = elements_of(part);
-      if (part->category == CATEGORY_REAL && part->kind == 8)
-        for (wide k = 0; k < n; k++)
-          ((double *)(value + part->offset))[k] = ((const double *)part->initial)[k];
-      else
-        __builtin_memcpy(value + part->offset, part->initial, (size)(n * each));
-      continue;
-    }
-    if (part->category == CATEGORY_DERIVED && part->genre != GENRE_POINTER)
-      REFUSE("derived types with allocatable components of derived type", file, line);
-    if (part->genre == GENRE_POINTER && part->initial)
-      REFUSE("pointer components with initial targets", file, line);
-    descriptor *d = (descriptor *)(value + part->offset);
-    d->base = 0;
-    if (part->category == CATEGORY_DERIVED)
-      continue;
-    d->length = (size)each;
-    d->version = VERSION;
-    d->rank = part->rank;
-    d->type = (signed char)kind_of(part);
-    if (!d->type)
-      REFUSE("initial values of components of this kind", file, line);
-    d->attribute = part->genre == GENRE_POINTER ? 1 : ALLOCATABLE;
-    d->extra = 0;
+#define BEGIN(NAME, INNER, COPY)                                                                                       \
+  SHARED void NAME OWNER {                                                                                             \
+    if (type->no_initialization)                                                                                       \
+      return;                                                                                                          \
+    COMPONENTS(c, type) {                                                                                              \
+      const component *part = (const component *)type->components + c;                                                 \
+      char *to = value + part->offset;                                                                                 \
+      if (part->genre == GENRE_AUTOMATIC)                                                                              \
+        REFUSE("derived types with length parameters", file, line);                                                    \
+      if (part->genre == GENRE_ALLOCATABLE || (part->genre == GENRE_POINTER && !part->initial)) {                      \
+        begin_descriptor((descriptor *)to, part, file, line);                                                          \
+      } else if (part->genre == GENRE_POINTER) {                                                                       \
+        copy_descriptor((descriptor *)to, (const descriptor *)part->initial, part);                                    \
+      } else {                                                                                                         \
+        const wide n = elements_of(part), bytes = bytes_of(part);                                                      \
+        if (part->category == CATEGORY_DERIVED) {                                                                      \
+          STRUCTURES(k, n)                                                                                             \
+          if (part->initial)                                                                                           \
+            COPY(to + k * bytes, part->initial + k * bytes, part->derived);                                            \
+          else                                                                                                         \
+            INNER(to + k * bytes, part->derived, file, line);                                                          \
+        } else if (part->initial) {                                                                                    \
+          if (part->category == CATEGORY_REAL && part->kind == 8)                                                      \
+            for (wide k = 0; k < n; k++)                                                                               \
+              ((double *)to)[k] = ((const double *)part->initial)[k];                                                  \
+          else                                                                                                         \
+            __builtin_memcpy(to, part->initial, (size)(n * bytes));                                                    \
+        }                                                                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+    PROCEDURES(p, type) * (const void **)(value + p->offset) = p->initial;                                             \
   }
+INLINE void begin_innermost OWNER {
+  (void)value;
+  if (!type->no_initialization)
+    REFUSE("derived types with initial values, more than three deep", file, line);
 }
+BEGIN(begin_inner, begin_innermost, copy_innermost)
+BEGIN(begin_middle, begin_inner, copy_value_inner)
+BEGIN(begin, begin_middle, copy_value_middle)
 
 // What overlaps its source is assigned by way of memory of its own.
-SHARED int overlap(const descriptor *a, const descriptor *b) {
+SHARED int overlap(const descriptor *a, const descriptor *b, int rank) {
   wide low[2] = {0, 0}, high[2] = {(wide)a->length, (wide)b->length};
-  DIMENSIONS(r, 0, a->rank) {
+  DIMENSIONS(r, 0, rank) {
     const wide reach = (a->dims[r].extent - 1) * a->dims[r].stride;
     if (reach < 0)
       low[0] += reach;
@@ -432,55 +588,70 @@ SHARED int overlap(const descriptor *a, const descriptor *b) {
   return a->base + low[0] < b->base + high[1] && b->base + low[1] < a->base + high[0];
 }
 
-SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int may_overlap) {
+// Assignment; to a temporary, which holds nothing yet and overlaps with nothing.
+SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int temporary) {
   const int type = from->type;
+  const int owning = owns(from), rank = rank_of(to, from);
   const derived_type *derived = derived_of(from);
-  const int owning = derived && !derived->no_destruction;
-  if (to->type != type && !(to->type == DERIVED && type == DERIVED))
+  const size length = from->length;
+  const int other_length = type == CHARACTER && to->length != length;
+  if (to->type != type)
     REFUSE("assignment that converts kinds", file, line);
-  if (to->attribute == ALLOCATABLE && (!to->base || (from->rank > 0 && !same_shape(to, from)))) {
+  if (to->attribute == ALLOCATABLE && (!to->base || other_length || (from->rank > 0 && !same_shape(to, from)))) {
     // A new array, of which the old one may be the source.
     char *old = to->base;
-    if (owning && old)
-      REFUSE("assignment that reshapes an array of derived type with allocatable components", file, line);
-    to->length = from->length;
-    wide bytes = (wide)from->length;
-    DIMENSIONS(r, 0, from->rank)
-    shape(to, r, from->dims[r].extent, &bytes);
-    char *base = fresh(bytes);
-    copy(base, 0, from, count_of(from), from->length);
-    to->base = base;
-    free(old);
-  } else if (may_overlap && from->rank > 0 && overlap(to, from)) {
-    const wide n = count_of(from);
-    const size length = from->length;
-    if (owning)
-      REFUSE("assignment of overlapping arrays of derived type with allocatable components", file, line);
-    descriptor middle;
-    establish(&middle, from, 1);
+    const wide old_count = old && owning ? count_in(to, rank) : 0, old_length = (wide)to->length;
+    if (from->rank == 0 && to->rank > 0)
+      REFUSE("assignment of a scalar to an array that is not allocated or has texts of another length", file, line);
+    to->length = length;
     wide bytes = (wide)length;
-    shape(&middle, 0, n, &bytes);
+    DIMENSIONS(r, 0, from->rank) {
+      shape(to, r, from->dims[r].extent, &bytes);
+      to->dims[r].lower = from->dims[r].lower;
+    }
+    char *base = fresh(bytes);
+    copy(base, 0, from, count_of(from), length);
+    to->base = base;
+    if (owning)
+      own_elements(to, rank, derived, file, line);
+    for (wide k = 0; k < old_count; k++)
+      disown(old + k * old_length, derived, file, line);
+    free(old);
+    return;
+  }
+  if (!temporary && (owning || (from->rank > 0 && overlap(to, from, rank)))) {
+    // By way of memory of its own: what owners hold is copied before what it replaces is given back, of which it may
+    // be a part.
+    const wide n = count_of(from);
+    descriptor middle;
+    establish(&middle, from, from->rank > 0);
+    wide bytes = (wide)length;
+    if (from->rank > 0)
+      shape(&middle, 0, n, &bytes);
     char *between = fresh(bytes);
     middle.base = between;
     copy(between, 0, from, n, length);
-    copy(to->base, to, &middle, n, length);
+    if (owning) {
+      own_elements(&middle, from->rank > 0, derived, file, line);
+      disown_elements(to, rank, derived, file, line);
+    }
+    if (other_length)
+      copy_text(to, &middle, count_in(to, rank));
+    else
+      copy(to->base, to, &middle, count_in(to, rank), length);
+    if (owning && from->rank < rank) {
+      own_elements(to, rank, derived, file, line);
+      disown_elements(&middle, 0, derived, file, line);
+    }
     free(between);
     return;
-  } else {
-    if (owning) {
-      if (to->base == from->base)
-        return;
-      const int flat = is_dense(to);
-      for (wide k = 0; k < count_of(to); k++)
-        disown(to->base + place(to, flat, k), derived);
-    }
-    copy(to->base, to, from, count_of(to), to->length);
   }
-  if (owning) {
-    const int flat = is_dense(to);
-    for (wide k = 0; k < count_of(to); k++)
-      own_again(to->base + place(to, flat, k), derived, file, line);
-  }
+  if (other_length)
+    copy_text(to, from, count_in(to, rank));
+  else
+    copy(to->base, to, from, count_in(to, rank), length);
+  if (owning)
+    own_elements(to, rank, derived, file, line);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "support.h"
 
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -37,6 +38,12 @@ bool isDescriptorType(const Type *type) {
       return false;
   return true;
 }
+
+// Where a descriptor says its rank and the kind of its elements.
+constexpr int64_t kRank = 20, kType = 21;
+
+// Whether elements may be of another kind than is said.
+bool isPolymorphic(const ConstantInt &code) { return code.getSExtValue() <= 0 || code.getSExtValue() == 42; }
 
 // flang's names for what it reads of a descriptor.
 bool isDescriptorAccess(const Instruction &inst) {
@@ -82,8 +89,8 @@ bool enz::splitDescriptorCopies(Function &function) {
         for (const auto &[leaf, at] : leaves) {
           Value *from = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy->getRawSource(), at);
           Value *to = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy->getRawDest(), at);
-          const Align align = layout.getABITypeAlign(leaf);
-          builder.CreateAlignedStore(builder.CreateAlignedLoad(leaf, from, align), to, align);
+          Value *part = builder.CreateAlignedLoad(leaf, from, commonAlignment(copy->getSourceAlign().valueOrOne(), at));
+          builder.CreateAlignedStore(part, to, commonAlignment(copy->getDestAlign().valueOrOne(), at));
         }
         copy->eraseFromParent();
         any = true;
@@ -93,42 +100,102 @@ bool enz::splitDescriptorCopies(Function &function) {
   return any;
 }
 
+namespace {
+
+// What is seen of one byte of a descriptor.
+struct Field {
+  int64_t at;
+  SmallVector<LoadInst *, 8> loads;
+  SmallPtrSet<Value *, 4> stored;
+  bool settled = true;
+};
+
+// A call that writes no descriptor's rank or kind anew.
+bool keepsDescriptors(const CallBase &call) {
+  const Function *callee = call.getCalledFunction();
+  return callee && (callee->isIntrinsic() ? call.isLifetimeStartOrEnd() || isa<DbgInfoIntrinsic>(call)
+                                          : callee->getName().starts_with("enzyme.lib.copy_"));
+}
+
+// Follows the address of a slot to all that touches the fields.
+void look(AllocaInst &slot, MutableArrayRef<Field> fields) {
+  const DataLayout &layout = slot.getDataLayout();
+  bool handedOn = false;
+  SmallVector<std::pair<Value *, int64_t>, 16> work{{&slot, 0}};
+  while (!work.empty()) {
+    const auto [address, at] = work.pop_back_val();
+    for (User *user : address->users()) {
+      APInt step(layout.getIndexTypeSizeInBits(address->getType()), 0);
+      if (auto *load = dyn_cast<LoadInst>(user)) {
+        for (Field &field : fields)
+          if (at == field.at && load->getType()->isIntegerTy(8))
+            field.loads.push_back(load);
+      } else if (auto *store = dyn_cast<StoreInst>(user); store && store->getPointerOperand() == address) {
+        // Written into memory too, the address goes where it is not seen.
+        handedOn |= store->getValueOperand() == address;
+        Value *value = store->getValueOperand();
+        const int64_t end = at + int64_t(layout.getTypeStoreSize(value->getType()).getKnownMinValue());
+        for (Field &field : fields) {
+          if (field.at < at || field.at >= end)
+            continue;
+          // Fields may be written together.
+          auto *constant = dyn_cast<Constant>(value);
+          Type *byte = Type::getInt8Ty(value->getContext());
+          Constant *part =
+              constant ? ConstantFoldLoadFromConst(constant, byte, APInt(64, field.at - at), layout) : nullptr;
+          if (part)
+            field.stored.insert(part);
+          else
+            field.settled = false;
+        }
+      } else if (auto *gep = dyn_cast<GetElementPtrInst>(user)) {
+        // Indices that are not known are those of dimensions, which stand behind the fields.
+        if (gep->accumulateConstantOffset(layout, step))
+          work.push_back({gep, at + step.getSExtValue()});
+      } else if (auto *call = dyn_cast<CallBase>(user); call && !keepsDescriptors(*call)) {
+        auto *memory = dyn_cast<MemIntrinsic>(call);
+        auto *length = memory ? dyn_cast<ConstantInt>(memory->getLength()) : nullptr;
+        if (memory && memory->getRawDest() != address)
+          continue;
+        for (Field &field : fields)
+          if (memory && at <= field.at && (!length || field.at < at + length->getSExtValue()))
+            field.settled = false;
+        if (memory)
+          continue;
+        handedOn = true;
+      } else if (!isa<CallBase>(user) && !isa<ICmpInst>(user)) {
+        handedOn = true;
+      }
+    }
+  }
+  // Only what is polymorphic, so said to be of derived or of no type, takes another kind elsewhere.
+  for (Field &field : fields)
+    for (Value *value : field.stored)
+      if (auto *code = dyn_cast<ConstantInt>(value); handedOn && (!code || field.at == kType && isPolymorphic(*code)))
+        field.settled = false;
+}
+
+} // namespace
+
 // A variable keeps its rank and its kind, unless it is polymorphic: what is written there is always the same.
 bool enz::settleDescriptors(Function &function) {
-  constexpr int64_t kFields[] = {20, 21};
   bool any = false;
   for (Instruction &inst : function.getEntryBlock()) {
     auto *slot = dyn_cast<AllocaInst>(&inst);
     if (!slot || !isDescriptorType(slot->getAllocatedType()))
       continue;
-    SmallVector<LoadInst *, 8> loads[2];
-    SmallPtrSet<Value *, 4> stored[2];
-    SmallVector<std::pair<Value *, int64_t>, 16> work{{slot, 0}};
-    while (!work.empty()) {
-      const auto [address, at] = work.pop_back_val();
-      for (User *user : address->users()) {
-        for (int n = 0; n < 2; ++n) {
-          auto *load = dyn_cast<LoadInst>(user);
-          auto *store = dyn_cast<StoreInst>(user);
-          if (load && at == kFields[n] && load->getType()->isIntegerTy(8))
-            loads[n].push_back(load);
-          if (store && at == kFields[n] && store->getPointerOperand() == address)
-            stored[n].insert(store->getValueOperand());
-        }
-        auto *gep = dyn_cast<GetElementPtrInst>(user);
-        APInt step(function.getDataLayout().getIndexTypeSizeInBits(address->getType()), 0);
-        if (gep && gep->accumulateConstantOffset(function.getDataLayout(), step))
-          work.push_back({gep, at + step.getSExtValue()});
+    Field fields[] = {{kRank, {}, {}}, {kType, {}, {}}};
+    look(*slot, fields);
+    for (Field &field : fields) {
+      auto *only = field.stored.size() == 1 ? dyn_cast<ConstantInt>(*field.stored.begin()) : nullptr;
+      if (!only || !field.settled)
+        continue;
+      for (LoadInst *load : field.loads) {
+        load->replaceAllUsesWith(only);
+        load->eraseFromParent();
+        any = true;
       }
     }
-    for (int n = 0; n < 2; ++n)
-      if (auto *only = stored[n].size() == 1 ? dyn_cast<ConstantInt>(*stored[n].begin()) : nullptr)
-        if (only->getType()->isIntegerTy(8))
-          for (LoadInst *load : loads[n]) {
-            load->replaceAllUsesWith(only);
-            load->eraseFromParent();
-            any = true;
-          }
   }
   return any;
 }

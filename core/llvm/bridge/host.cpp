@@ -169,17 +169,11 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
         found = true;
       }
   }
-  for (StringRef name : {"enzyme.lib.qsort", "enzyme.lib.qsort_r", "enzyme.lib.bsearch", "enzyme.lib.order",
-                         "enzyme.lib.order_r", "enzyme.lib.position"})
-    if (Function *function = host->module->getFunction(name); function && function->use_empty()) {
-      host->functions->clear(*function, function->getName());
-      function->eraseFromParent();
-    }
   SmallVector<GlobalValue *, 16> dead;
   auto matches = [&](const GlobalValue &value) {
     if (!value.use_empty())
       return false;
-    // Wrappers and bodies that preparation made, where no derivative calls them.
+    // Wrappers that preparation made and texts of bodies, where no derivative uses them.
     if (value.hasLocalLinkage() &&
         (value.getName().starts_with("enzyme.abi.") || value.getName().starts_with("enzyme.lib.")))
       return true;

@@ -62,9 +62,13 @@ private:
     return made;
   }
 
-  void use(GlobalValue &value) {
+  void use(Constant &value) {
     if (map.count(&value))
       return;
+    if (!isa<GlobalValue>(value))
+      for (Use &operand : value.operands())
+        if (auto *constant = dyn_cast<Constant>(operand.get()))
+          use(*constant);
     if (auto *function = dyn_cast<Function>(&value)) {
       const std::string name = ("enzyme.lib." + function->getName()).str();
       if (function->isDeclaration())
@@ -84,8 +88,8 @@ private:
     for (BasicBlock &block : from)
       for (Instruction &inst : block)
         for (Use &operand : inst.operands())
-          if (auto *global = dyn_cast<GlobalValue>(operand.get()))
-            use(*global);
+          if (auto *constant = dyn_cast<Constant>(operand.get()))
+            use(*constant);
     SmallVector<ReturnInst *, 4> returns;
     CloneFunctionInto(&made, &from, map, CloneFunctionChangeType::DifferentModule, returns);
     made.setLinkage(GlobalValue::InternalLinkage);
@@ -143,14 +147,18 @@ bool enz::isLinkedNode(StringRef name) {
 
 bool enz::callFlangBodies(Function &function) {
   bool any = false;
+  DenseMap<Function *, Function *> bodies;
   for (BasicBlock &block : function)
     for (Instruction &inst : block) {
       auto *call = dyn_cast<CallBase>(&inst);
       Function *callee = call ? call->getCalledFunction() : nullptr;
       if (!callee || !callee->isDeclaration() || callee->hasLocalLinkage() || !isFlang(callee->getName()))
         continue;
-      if (Function *body = libraryBody(*callee)) {
-        call->setCalledFunction(body);
+      const auto [known, isNew] = bodies.try_emplace(callee, nullptr);
+      if (isNew)
+        known->second = libraryBody(*callee);
+      if (known->second) {
+        call->setCalledFunction(known->second);
         any = true;
       }
     }

@@ -96,12 +96,13 @@ GlobalVariable *annotation(Value *value) {
 }
 
 // Names of markers begin with underscores, and may be parts of longer ones. Those of Fortran begin with a letter: they
-// are the beginning of the symbol, and the program does not define it.
+// are the beginning of the symbol, which ends with an underscore, and the program does not define it.
 bool isMarker(const Function &function, const EnzStr *substrings, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const StringRef part = enz::text(substrings[i]);
-    if (part.starts_with("_") ? function.getName().contains(part)
-                              : function.isDeclaration() && function.getName().starts_with(part))
+    if (part.starts_with("_")
+            ? function.getName().contains(part)
+            : function.isDeclaration() && function.getName().starts_with(part) && function.getName().ends_with("_"))
       return true;
   }
   return false;
