@@ -3,6 +3,7 @@
 #   ClangEnzymeFlags, Enzyme::Clang   C and C++ compiled by clang are differentiated file by file
 #   LLDEnzymeFlags, Enzyme::LLD       they are differentiated when the program is linked, as one
 #   FlangEnzymeFlags, Enzyme::Flang   Fortran compiled by flang is differentiated; enzyme_use_fortran(TARGET) adds the module `enzyme`
+#   Enzyme::capi        libEnzyme-22, the C interface, for programs that ask for derivatives by name
 #   LLDEnzymePrintFlags, ...          flags for the linker beside LLDEnzymeFlags, under the names that projects link with
 #   LLVMEnzyme-22, ClangEnzyme-22, LLDEnzyme-22, FlangEnzyme-22   the plugins themselves
 #   Enzyme_LIBRARIES, Enzyme_LLVM_VERSION_MAJOR, Enzyme_CLANG_EXE, Enzyme_INCLUDE_DIR
@@ -37,6 +38,16 @@ foreach(_enzyme_name IN ITEMS LLVMEnzyme-22 ClangEnzyme-22 LLDEnzyme-22 FlangEnz
 endforeach()
 set(_enzyme_plugin "${Enzyme_PREFIX}/lib/LLVMEnzyme-22${_enzyme_suffix}")
 set(_enzyme_c "$<$<COMPILE_LANGUAGE:C,CXX>:")
+
+if(NOT TARGET Enzyme::capi)
+  add_library(Enzyme::capi SHARED IMPORTED)
+  set_target_properties(Enzyme::capi PROPERTIES
+    IMPORTED_LOCATION "${Enzyme_PREFIX}/lib/libEnzyme-22${_enzyme_suffix}"
+    INTERFACE_INCLUDE_DIRECTORIES "${Enzyme_INCLUDE_DIR}")
+  if(NOT APPLE)
+    set_target_properties(Enzyme::capi PROPERTIES IMPORTED_SONAME libEnzyme-22.so)
+  endif()
+endif()
 
 if(NOT TARGET ClangEnzymeFlags)
   add_library(ClangEnzymeFlags INTERFACE IMPORTED)

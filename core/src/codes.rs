@@ -49,6 +49,8 @@ code! {
         "read and write through it where it is made, or in functions that are defined in the same module";
     E0113, "tangents from a tape alone can't be had",
         "use __enzyme_fwddiff, which computes the values again";
+    E0114, "a derivative asked for by name does not fit the module",
+        "name a function that the module defines, one activity for each of its parameters, and a new name for the derivative";
     E0201, "a function without a body or rule is called with active data",
         "compile its definition into the same module, or mark it inactive if no derivative flows through it";
     E0202, "a function pointer is called with active data",

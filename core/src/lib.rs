@@ -7,6 +7,7 @@ pub mod codes;
 mod fortran;
 mod forward_split;
 pub mod marker;
+pub mod named;
 pub mod pipeline;
 pub mod report;
 mod rules;

@@ -39,23 +39,17 @@ impl Report {
         self
     }
 
-    /// The text that the host compiler prints.
-    pub fn text(&self) -> String {
-        let mut out = format!("[{}] {}", self.code.id, self.message);
-        for n in &self.notes {
-            out.push_str("\n  note: ");
-            out.push_str(n);
-        }
-        out.push_str("\n  help: ");
-        out.push_str(self.code.help);
-        out
-    }
-
     /// Hands the report to the host compiler.
     pub fn show(&self, session: &mut Session) {
-        let diagnostic =
-            Diagnostic { severity: Severity::Error, message: self.text(), function: self.func, loc: self.loc };
-        session.diagnose(&diagnostic);
+        session.diagnose(&Diagnostic {
+            severity: Severity::Error,
+            code: self.code.id,
+            message: self.message.clone(),
+            notes: self.notes.clone(),
+            help: self.code.help,
+            function: self.func,
+            loc: self.loc,
+        });
     }
 }
 

@@ -21,6 +21,9 @@ const PLUGIN_LINKS: [&str; 2] = ["LLDEnzyme-22", "FlangEnzyme-22"];
 /// What clang loads with `-fplugin`: it brings the plugin along.
 const CLANG_PLUGIN: &str = "ClangEnzyme-22";
 
+/// The library of the C ABI.
+const C_LIBRARY: &str = "libEnzyme-22";
+
 /// The extension of a file that a host can load.
 fn library_extension() -> &'static str {
     if cfg!(target_os = "macos") { "dylib" } else { "so" }
@@ -30,11 +33,12 @@ fn library_extension() -> &'static str {
 const FOR_USERS: [&str; 4] = ["bin", "include", "lib", "share"];
 /// What builds of users read, and where it goes; `@VERSION@` becomes the version. Fortran programs compile the module beside themselves: a
 /// module file would be of one compiler's version.
-const TEXTS: [(&str, &str); 4] = [
+const TEXTS: [(&str, &str); 5] = [
     ("bindings/fortran/enzyme.f90", "share/enzyme/fortran/enzyme.f90"),
     ("cmake/EnzymeConfig.cmake", "lib/cmake/Enzyme/EnzymeConfig.cmake"),
     ("cmake/EnzymeConfigVersion.cmake.in", "lib/cmake/Enzyme/EnzymeConfigVersion.cmake"),
     ("cmake/enzyme.pc.in", "lib/pkgconfig/enzyme.pc"),
+    ("cmake/enzyme-capi.pc.in", "lib/pkgconfig/enzyme-capi.pc"),
 ];
 
 /// Builds everything and fills `build/`.
@@ -42,6 +46,8 @@ pub fn build(project: &Project) -> Result<()> {
     let llvm = llvm::find()?;
     let library = artefact(project, "enzyme-plugin", "cdylib")?;
     let command = artefact(project, "enzyme", "bin")?;
+    let shared = artefact(project, "enzyme-capi", "cdylib")?;
+    let fixed = artefact(project, "enzyme-capi", "staticlib")?;
 
     let folder = project.root.join("build");
     let (library_folder, program_folder) = (folder.join("lib"), folder.join("bin"));
@@ -56,6 +62,8 @@ pub fn build(project: &Project) -> Result<()> {
         link(&plugin, &library_folder.join(format!("{name}.{}", library_extension())))?;
     }
     replace(&command, &program_folder.join("enzyme"))?;
+    replace(&shared, &library_folder.join(format!("{C_LIBRARY}.{}", library_extension())))?;
+    replace(&fixed, &library_folder.join(format!("{C_LIBRARY}.a")))?;
     copy_headers(project, &folder.join("include"))?;
     for (source, target) in TEXTS {
         let target = folder.join(target);
@@ -85,6 +93,7 @@ fn artefact(project: &Project, package: &str, kind: &str) -> Result<PathBuf> {
             let files = artefact.executable.iter().chain(&artefact.filenames);
             let wanted = |file: &&cargo_metadata::camino::Utf8PathBuf| match kind {
                 "bin" => artefact.executable.as_ref() == Some(*file),
+                "staticlib" => matches!(file.extension(), Some("a" | "lib")),
                 _ => matches!(file.extension(), Some("so" | "dylib" | "dll")),
             };
             if let Some(file) = files.into_iter().find(wanted) {

@@ -30,6 +30,13 @@ typedef struct EnzStr {
 // Receives text of any length.
 typedef void (*EnzTextSink)(void *context, const char *data, size_t len);
 
+// ---- jit.cpp --------------------------------------------------------------------------------------------------
+
+typedef struct EnzJit EnzJit;
+EnzJit *enz_jit_make(EnzHost host, uint32_t speed, EnzTextSink error, void *context);
+uint64_t enz_jit_address(EnzJit *jit, EnzStr name, EnzTextSink error, void *context);
+void enz_jit_drop(EnzJit *jit);
+
 // ---- plugin.cpp -----------------------------------------------------------------------------------------------
 
 enum EnzPhase : uint32_t {
@@ -68,10 +75,12 @@ uint8_t enz_option_text(EnzStr name, EnzTextSink sink, void *context);
 typedef struct EnzOwned EnzOwned; // a context, a module and managers of their own, for tools
 EnzOwned *enz_read_module(EnzStr path, EnzTextSink error, void *context);
 EnzOwned *enz_parse_module(EnzStr text, EnzTextSink error, void *context);
+EnzOwned *enz_parse_quietly(EnzStr bytes, EnzTextSink error, void *context); // prints nothing, neither then nor later
 void enz_owned_drop(EnzOwned *owned);
 EnzHost enz_owned_host(EnzOwned *owned);
 uint8_t enz_write_module(EnzHost host, EnzStr path, uint8_t bitcode, EnzTextSink error, void *context);
 uint8_t enz_verify_module(EnzHost host, EnzTextSink error, void *context);
+void enz_module_bitcode(EnzHost host, EnzTextSink sink, void *context);
 void enz_print_module(EnzHost host, EnzTextSink sink, void *context);
 void enz_print_value(EnzValue value, EnzTextSink sink, void *context);
 void enz_module_names(EnzHost host, EnzStr *name, EnzStr *triple, EnzTextSink layout, void *context);

@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 40] = [
+const SOURCES: [&str; 41] = [
     "plugin",
     "options",
     "host",
@@ -47,6 +47,7 @@ const SOURCES: [&str; 40] = [
     "optimise",
     "loops",
     "diagnose",
+    "jit",
 ];
 
 /// C files of which the bridge holds the bitcode.

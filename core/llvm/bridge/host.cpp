@@ -29,6 +29,11 @@ struct PrintingHandler : DiagnosticHandler {
 
 } // namespace
 
+// For libraries: what is amiss comes back as results do.
+struct SilentHandler : DiagnosticHandler {
+  bool handleDiagnostics(const DiagnosticInfo &) override { return true; }
+};
+
 struct EnzOwned {
   LLVMContext context;
   std::unique_ptr<Module> module;
@@ -51,10 +56,11 @@ struct EnzOwned {
   }
 };
 
-static EnzOwned *read(std::unique_ptr<MemoryBuffer> buffer, EnzTextSink error, void *context) {
+static EnzOwned *read(std::unique_ptr<MemoryBuffer> buffer, std::unique_ptr<DiagnosticHandler> handler,
+                      EnzTextSink error, void *context) {
   enz::SinkStream out(error, context);
   auto owned = std::make_unique<EnzOwned>();
-  owned->context.setDiagnosticHandler(std::make_unique<PrintingHandler>());
+  owned->context.setDiagnosticHandler(std::move(handler));
   SMDiagnostic problem;
   std::unique_ptr<Module> module = parseIR(buffer->getMemBufferRef(), problem, owned->context);
   if (!module) {
@@ -74,11 +80,17 @@ EnzOwned *enz_read_module(EnzStr path, EnzTextSink error, void *context) {
     *out << enz::text(path) << ": " << buffer.getError().message();
     return nullptr;
   }
-  return read(std::move(*buffer), error, context);
+  return read(std::move(*buffer), std::make_unique<PrintingHandler>(), error, context);
 }
 
 EnzOwned *enz_parse_module(EnzStr source, EnzTextSink error, void *context) {
-  return read(MemoryBuffer::getMemBufferCopy(enz::text(source), "<text>"), error, context);
+  return read(MemoryBuffer::getMemBufferCopy(enz::text(source), "<text>"), std::make_unique<PrintingHandler>(), error,
+              context);
+}
+
+EnzOwned *enz_parse_quietly(EnzStr bytes, EnzTextSink error, void *context) {
+  return read(MemoryBuffer::getMemBufferCopy(enz::text(bytes), "<memory>"), std::make_unique<SilentHandler>(), error,
+              context);
 }
 
 void enz_owned_drop(EnzOwned *owned) { delete owned; }
@@ -107,6 +119,13 @@ uint8_t enz_write_module(EnzHost host, EnzStr path, uint8_t bitcode, EnzTextSink
 uint8_t enz_verify_module(EnzHost host, EnzTextSink error, void *context) {
   enz::SinkStream out(error, context);
   return verifyModule(*host->module, &*out) ? 0 : 1;
+}
+
+void enz_module_bitcode(EnzHost host, EnzTextSink sink, void *context) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream out(bytes);
+  WriteBitcodeToFile(*host->module, out);
+  sink(context, bytes.data(), bytes.size());
 }
 
 void enz_print_module(EnzHost host, EnzTextSink sink, void *context) {
@@ -196,8 +215,12 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
     value->eraseFromParent();
   }
   // Annotation globals are only names; what still looks at one (a sanitizer's check of its load) needs it to exist.
-  for (GlobalVariable &global : host->module->globals())
+  for (GlobalVariable &global : make_early_inc_range(host->module->globals()))
     if (global.isDeclaration() && global.getName().starts_with("enzyme_") && global.getValueType()->isIntegerTy()) {
+      if (global.use_empty()) {
+        global.eraseFromParent();
+        continue;
+      }
       global.setInitializer(Constant::getNullValue(global.getValueType()));
       global.setLinkage(GlobalValue::WeakAnyLinkage);
     }

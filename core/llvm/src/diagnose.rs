@@ -25,12 +25,46 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// Text; further lines are notes.
+    /// Code that users can look up; empty if there is none.
+    pub code: &'static str,
+    /// What is said.
     pub message: String,
+    /// Why, one line each.
+    pub notes: Vec<String>,
+    /// What to do; may be empty.
+    pub help: &'static str,
     /// The function it is about, where it has a counterpart in the LLVM module.
     pub function: Option<FuncId>,
     /// The place in the source, if known.
     pub loc: Option<LocId>,
+}
+
+impl Diagnostic {
+    /// The text that a host prints.
+    pub fn text(&self) -> String {
+        let mut out = if self.code.is_empty() { String::new() } else { format!("[{}] ", self.code) };
+        out.push_str(&self.message);
+        let help = Some(self.help).filter(|help| !help.is_empty());
+        for (what, line) in self.notes.iter().map(|n| ("note", n.as_str())).chain(help.map(|help| ("help", help))) {
+            out.push_str(&format!("\n  {what}: {line}"));
+        }
+        out
+    }
+}
+
+/// A diagnostic that was kept, with its place by name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Told {
+    /// What was said.
+    pub diagnostic: Diagnostic,
+    /// The function; empty if not known.
+    pub function: String,
+    /// The file; empty if not known.
+    pub file: String,
+    /// Line, from 1; 0 if not known.
+    pub line: u32,
+    /// Column, from 1; 0 if not known.
+    pub column: u32,
 }
 
 impl Session {
@@ -38,10 +72,37 @@ impl Session {
     ///
     /// A location with a chain of inlined calls is reported where the code was written.
     pub fn diagnose(&mut self, diagnostic: &Diagnostic) {
+        if self.kept.is_some() {
+            let told = self.place(diagnostic);
+            self.kept.get_or_insert_default().push(told);
+            return;
+        }
         let function = diagnostic.function.and_then(|f| self.llvm_function(f));
         let loc = diagnostic.loc.and_then(|l| self.llvm_loc(l));
         // SAFETY: the host, the function and the location belong to this session's module, which is alive.
         unsafe { report_on(self.host, diagnostic, function, loc) };
+    }
+
+    /// Keeps diagnostics from here on instead of handing them to the host.
+    pub fn keep_diagnostics(&mut self) {
+        self.kept.get_or_insert_default();
+    }
+
+    /// What was kept since the last call.
+    pub fn take_diagnostics(&mut self) -> Vec<Told> {
+        self.kept.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn place(&self, diagnostic: &Diagnostic) -> Told {
+        let function = diagnostic.function.and_then(|f| self.ir.funcs.get(f)).map(|f| f.name.clone());
+        let loc = diagnostic.loc.and_then(|l| self.ir.locs.get(l));
+        Told {
+            diagnostic: diagnostic.clone(),
+            function: function.unwrap_or_default(),
+            file: loc.map(|l| l.file.clone()).unwrap_or_default(),
+            line: loc.map_or(0, |l| l.line),
+            column: loc.map_or(0, |l| l.column),
+        }
     }
 }
 
@@ -62,5 +123,5 @@ pub(crate) unsafe fn report_on(
         Severity::Remark => 2,
     };
     // SAFETY: by this function's contract; the message is borrowed for the call.
-    unsafe { ffi::enz_diagnose(host, severity, function, loc, Str::of(&diagnostic.message)) };
+    unsafe { ffi::enz_diagnose(host, severity, function, loc, Str::of(&diagnostic.text())) };
 }

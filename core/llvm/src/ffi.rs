@@ -27,7 +27,7 @@ macro_rules! handle {
 
 handle!(
     TypeRef OpaqueType, ValueRef OpaqueValue, BlockRef OpaqueBlock, LocRef OpaqueLoc, ScopeRef OpaqueScope,
-    HostRef OpaqueHost, OwnedRef OpaqueOwned, BuilderRef OpaqueBuilder,
+    HostRef OpaqueHost, OwnedRef OpaqueOwned, JitRef OpaqueJit, BuilderRef OpaqueBuilder,
 );
 
 #[repr(C)]
@@ -329,6 +329,10 @@ pub struct RegistrationInfo {
 }
 
 unsafe extern "C" {
+    pub fn enz_jit_make(host: HostRef, speed: u32, error: TextSink, context: *mut c_void) -> Option<JitRef>;
+    pub fn enz_jit_address(jit: JitRef, name: Str, error: TextSink, context: *mut c_void) -> u64;
+    pub fn enz_jit_drop(jit: JitRef);
+
     pub fn enz_plugin_info(out: *mut PluginInfo, run: RunFunction);
 
     pub fn enz_options_register(options: *const OptionSpec, count: usize);
@@ -337,10 +341,12 @@ unsafe extern "C" {
 
     pub fn enz_read_module(path: Str, error: TextSink, context: *mut c_void) -> Option<OwnedRef>;
     pub fn enz_parse_module(text: Str, error: TextSink, context: *mut c_void) -> Option<OwnedRef>;
+    pub fn enz_parse_quietly(bytes: Str, error: TextSink, context: *mut c_void) -> Option<OwnedRef>;
     pub fn enz_owned_drop(owned: OwnedRef);
     pub fn enz_owned_host(owned: OwnedRef) -> HostRef;
     pub fn enz_write_module(host: HostRef, path: Str, bitcode: u8, error: TextSink, context: *mut c_void) -> u8;
     pub fn enz_verify_module(host: HostRef, error: TextSink, context: *mut c_void) -> u8;
+    pub fn enz_module_bitcode(host: HostRef, sink: TextSink, context: *mut c_void);
     pub fn enz_print_module(host: HostRef, sink: TextSink, context: *mut c_void);
     pub fn enz_print_value(value: ValueRef, sink: TextSink, context: *mut c_void);
     pub fn enz_module_names(host: HostRef, name: *mut Str, triple: *mut Str, layout: TextSink, context: *mut c_void);

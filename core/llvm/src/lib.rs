@@ -57,7 +57,7 @@ pub mod session;
 mod text;
 pub mod tools;
 
-pub use diagnose::{Diagnostic, Severity};
+pub use diagnose::{Diagnostic, Severity, Told};
 pub use markers::{MarkerArg, MarkerCall, MarkerValue};
 pub use options::{OptionKind, OptionRow, Options};
 pub use pass::{Level, Phase};

@@ -30,11 +30,21 @@ pub struct OptionRow {
 
 trait Setting: Sized {
     fn read(name: &str, default: Self) -> Self;
+    /// Of text; `None` if it does not say one.
+    fn parse(text: &str) -> Option<Self>;
 }
 
 impl Setting for bool {
     fn read(name: &str, default: bool) -> bool {
         number(name).map_or(default, |n| n != 0)
+    }
+
+    fn parse(text: &str) -> Option<bool> {
+        match text {
+            "" | "1" | "true" | "on" => Some(true),
+            "0" | "false" | "off" => Some(false),
+            _ => None,
+        }
     }
 }
 
@@ -47,6 +57,10 @@ impl Setting for u64 {
             }),
             Some(_) | None => default,
         }
+    }
+
+    fn parse(text: &str) -> Option<u64> {
+        bytes(text)
     }
 }
 
@@ -65,11 +79,19 @@ impl Setting for String {
     fn read(name: &str, default: String) -> String {
         text(name).unwrap_or(default)
     }
+
+    fn parse(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
 }
 
 impl Setting for i64 {
     fn read(name: &str, default: i64) -> i64 {
         number(name).unwrap_or(default)
+    }
+
+    fn parse(text: &str) -> Option<i64> {
+        text.parse().ok()
     }
 }
 
@@ -112,6 +134,18 @@ macro_rules! options {
             pub fn from_command_line() -> Options {
                 let default = Options::default();
                 Options { $($field: <$ty as Setting>::read($name, default.$field),)+ }
+            }
+
+            /// Sets the option called `name`; what is amiss if there is none, or it does not hold such a value.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+                match name {
+                    $($name => {
+                        let wrong = || format!("the option '{name}' cannot be '{value}'");
+                        self.$field = <$ty as Setting>::parse(value).ok_or_else(wrong)?;
+                        Ok(())
+                    })+
+                    _ => Err(format!("there is no option '{name}'")),
+                }
             }
         }
     };

@@ -107,7 +107,9 @@ unsafe extern "C" fn run(host: HostRef, phase: u32, speed: u32, size: u32) -> u8
             let what = panic.downcast_ref::<String>().map(String::as_str);
             let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown cause");
             let message = format!("internal error in Enzyme, please report it: {what}");
-            let report = Diagnostic { severity: Severity::Error, message, function: None, loc: None };
+            let (code, notes, help) = ("", Vec::new(), "");
+            let report =
+                Diagnostic { severity: Severity::Error, code, message, notes, help, function: None, loc: None };
             // SAFETY: the host is alive during this call.
             unsafe { crate::diagnose::report_on(host, &report, None, None) };
             1

@@ -83,6 +83,8 @@ pub struct Session {
     pub external_writes: Option<fn(&str) -> ExternalWrites>,
     /// Why loops that might have been checkpointed are not, one to a line.
     pub notes: String,
+    /// Diagnostics, if they are kept.
+    pub(crate) kept: Option<Vec<crate::diagnose::Told>>,
     pub(crate) host: HostRef,
     pub(crate) imported: Imported,
     pub(crate) exported: Exported,
@@ -115,6 +117,7 @@ impl Session {
             ir,
             external_writes: None,
             notes: String::new(),
+            kept: None,
             host,
             imported: Imported::default(),
             exported: Exported::default(),

@@ -6,9 +6,15 @@ use crate::ffi::Str;
 
 /// Calls `f` with a sink and its context, and returns what was written to it.
 pub(crate) fn collect<T>(f: impl FnOnce(crate::ffi::TextSink, *mut c_void) -> T) -> (T, String) {
+    let (out, bytes) = collect_bytes(f);
+    (out, String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// As [`collect`], for what is no text.
+pub(crate) fn collect_bytes<T>(f: impl FnOnce(crate::ffi::TextSink, *mut c_void) -> T) -> (T, Vec<u8>) {
     let mut bytes: Vec<u8> = Vec::new();
     let out = f(append, (&raw mut bytes).cast());
-    (out, String::from_utf8_lossy(&bytes).into_owned())
+    (out, bytes)
 }
 
 unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {

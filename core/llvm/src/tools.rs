@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::ffi::{self, OwnedRef, Str};
 use crate::session::Session;
-use crate::text::collect;
+use crate::text::{collect, collect_bytes};
 
 /// A file that could not be read or written, or does not hold a valid module.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -40,6 +40,40 @@ impl OwnedModule {
         raw.map(|raw| OwnedModule { raw }).ok_or_else(|| FileError { path: PathBuf::from("<text>"), message })
     }
 
+    /// Reads and verifies a module, bitcode or text, from memory. Nothing is printed, neither now nor later.
+    pub fn from_bytes(bytes: &[u8]) -> Result<OwnedModule, FileError> {
+        let data = Str { data: bytes.as_ptr(), len: bytes.len() };
+        // SAFETY: the bytes are borrowed for the call, which copies them; sink and context come from `collect`.
+        let (raw, message) = collect(|sink, context| unsafe { ffi::enz_parse_quietly(data, sink, context) });
+        raw.map(|raw| OwnedModule { raw }).ok_or_else(|| FileError { path: PathBuf::from("<memory>"), message })
+    }
+
+    /// The module as bitcode.
+    pub fn bitcode(&self) -> Vec<u8> {
+        // SAFETY: the module is ours and alive.
+        let host = unsafe { ffi::enz_owned_host(self.raw) };
+        // SAFETY: the host is alive; sink and context come from `collect_bytes`.
+        collect_bytes(|sink, context| unsafe { ffi::enz_module_bitcode(host, sink, context) }).1
+    }
+
+    /// The module as text.
+    pub fn text(&self) -> String {
+        // SAFETY: the module is ours and alive.
+        let host = unsafe { ffi::enz_owned_host(self.raw) };
+        // SAFETY: the host is alive; sink and context come from `collect`.
+        collect(|sink, context| unsafe { ffi::enz_print_module(host, sink, context) }).1
+    }
+
+    /// Native code of a copy of the module, optimised for this machine at level `speed`, 0 to 3. Symbols that it does not define
+    /// are those of the process.
+    pub fn jit(&self, speed: u32) -> Result<Jit, String> {
+        // SAFETY: the module is ours and alive.
+        let host = unsafe { ffi::enz_owned_host(self.raw) };
+        // SAFETY: the host is alive; sink and context come from `collect`.
+        let (raw, message) = collect(|sink, context| unsafe { ffi::enz_jit_make(host, speed, sink, context) });
+        raw.map(|raw| Jit { raw }).ok_or(message)
+    }
+
     /// Runs `work` on a session of this module. The session ends with the call.
     pub fn with_session<T>(&mut self, work: impl FnOnce(&mut Session) -> T) -> T {
         // SAFETY: the module is ours and alive.
@@ -68,3 +102,32 @@ impl Drop for OwnedModule {
         unsafe { ffi::enz_owned_drop(self.raw) };
     }
 }
+
+// SAFETY: the module and its context belong to this value alone; LLVM has no state per thread that either needs.
+unsafe impl Send for OwnedModule {}
+
+/// Native code in this process; it lives as long as this value.
+#[derive(Debug)]
+pub struct Jit {
+    raw: ffi::JitRef,
+}
+
+impl Jit {
+    /// The address of a function or variable.
+    pub fn address(&self, name: &str) -> Result<usize, String> {
+        // SAFETY: the code is ours and alive; the name is borrowed for the call.
+        let (address, message) =
+            collect(|sink, context| unsafe { ffi::enz_jit_address(self.raw, Str::of(name), sink, context) });
+        usize::try_from(address).ok().filter(|a| *a != 0).ok_or(message)
+    }
+}
+
+impl Drop for Jit {
+    fn drop(&mut self) {
+        // SAFETY: the code is ours.
+        unsafe { ffi::enz_jit_drop(self.raw) };
+    }
+}
+
+// SAFETY: ORC's JIT may be used and dropped by any thread; its context went into it.
+unsafe impl Send for Jit {}
