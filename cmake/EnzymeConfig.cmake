@@ -6,6 +6,7 @@
 #   Enzyme::capi        libEnzyme-22, the C interface, for programs that ask for derivatives by name
 #   LLDEnzymePrintFlags, ...          flags for the linker beside LLDEnzymeFlags, under the names that projects link with
 #   LLVMEnzyme-22, ClangEnzyme-22, LLDEnzyme-22, FlangEnzyme-22   the plugins themselves
+#   enzyme_add_gradient(TARGET FILE FUNCTION ...)   the derivative of a function without markers, by `enzyme grad`
 #   Enzyme_LIBRARIES, Enzyme_LLVM_VERSION_MAJOR, Enzyme_CLANG_EXE, Enzyme_INCLUDE_DIR
 #
 # Everything is found relative to this file, so the installation may be moved.
@@ -85,3 +86,46 @@ function(enzyme_use_fortran target)
 endfunction()
 
 set(Enzyme_FOUND TRUE)
+
+# enzyme_add_gradient(TARGET FILE FUNCTION [NAME symbol] [WRT names...] [WIDTH n] [VALUE] [FORWARD] [OPTIONS compiler options...])
+# makes the derivative of a function of a source file and links it into the target, under the symbol FUNCTION_gradient or
+# FUNCTION_tangent, or NAME. The file itself is a source of the target or of something that it links, as before.
+set(Enzyme_COMMAND "${Enzyme_PREFIX}/bin/enzyme")
+function(enzyme_add_gradient target file function)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "VALUE;FORWARD" "NAME;WIDTH" "WRT;OPTIONS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "enzyme_add_gradient: not understood: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  get_filename_component(source "${file}" ABSOLUTE)
+  if(NOT arg_NAME)
+    set(arg_NAME "${function}_gradient")
+    if(arg_FORWARD)
+      set(arg_NAME "${function}_tangent")
+    endif()
+  endif()
+  set(words grad "${source}" --fn "${function}" --name "${arg_NAME}")
+  if(arg_WRT)
+    string(REPLACE ";" "," names "${arg_WRT}")
+    list(APPEND words --wrt "${names}")
+  endif()
+  if(arg_WIDTH)
+    list(APPEND words --width ${arg_WIDTH})
+  endif()
+  if(arg_VALUE)
+    list(APPEND words --value)
+  endif()
+  if(arg_FORWARD)
+    list(APPEND words --forward)
+  endif()
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.${arg_NAME}.o")
+  set(includes "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  add_custom_command(OUTPUT "${object}"
+    COMMAND "${Enzyme_COMMAND}" ${words} -o "${object}" -- ${arg_OPTIONS}
+      "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+    DEPENDS "${source}" "${Enzyme_COMMAND}"
+    COMMENT "Differentiating ${function} of ${file}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  target_sources(${target} PRIVATE "${object}")
+  set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+endfunction()

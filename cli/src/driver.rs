@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use crate::toolchain::{self, LLVM_MAJOR, TOOLS, Tool};
+use crate::toolchain::{self, Found, LLVM_MAJOR, TOOLS, Tool};
 
 /// A language with its compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,26 @@ impl Language {
             Language::Fortran => &TOOLS[2],
         }
     }
+
+    /// Its compiler, of the plugin's LLVM.
+    pub fn compiler(self) -> Result<Found, String> {
+        let tool = self.tool();
+        let found = tool.find().ok_or_else(|| {
+            let (name, package) = (tool.name, tool.package);
+            format!(
+                "{name} {LLVM_MAJOR} was not found (Debian: apt-get install {package}); {} names one elsewhere",
+                tool.variable
+            )
+        })?;
+        if !found.fits() {
+            let path = found.path.display();
+            return Err(format!(
+                "{path} is version {}, and the plugin is for LLVM {LLVM_MAJOR}; see `enzyme doctor`",
+                found.version
+            ));
+        }
+        Ok(found)
+    }
 }
 
 /// Options after which a compiler does not link.
@@ -35,21 +55,7 @@ const NO_LINK: [&str; 6] = ["-c", "-S", "-E", "-fsyntax-only", "--version", "-M"
 
 /// Runs the compiler; the exit status is its own.
 pub fn compile(language: Language, arguments: &[OsString]) -> Result<ExitCode, String> {
-    let tool = language.tool();
-    let found = tool.find().ok_or_else(|| {
-        let (name, package) = (tool.name, tool.package);
-        format!(
-            "{name} {LLVM_MAJOR} was not found (Debian: apt-get install {package}); {} names one elsewhere",
-            tool.variable
-        )
-    })?;
-    if !found.fits() {
-        let path = found.path.display();
-        return Err(format!(
-            "{path} is version {}, and the plugin is for LLVM {LLVM_MAJOR}; see `enzyme doctor`",
-            found.version
-        ));
-    }
+    let found = language.compiler()?;
     let plugin = toolchain::plugin()?;
     let mut command = Command::new(&found.path);
     command.args(plugin_options(language, &plugin));

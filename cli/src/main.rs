@@ -1,13 +1,16 @@
-//! The command `enzyme`: looks at programs without touching their build.
+//! The command `enzyme`: derivatives, checks and compilers from the command line.
 //!
 //! Exit statuses: that of the program for `run`, of the compiler for `cc`, `c++` and `fc`; else 0 if all went well, 1 if not, 2 for a wrong command line.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod check;
 mod doctor;
 mod driver;
 mod explain;
+mod grad;
 mod run;
+mod source;
 mod toolchain;
 
 use std::ffi::OsString;
@@ -15,7 +18,7 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use driver::Language;
 
 #[derive(Parser)]
@@ -48,6 +51,21 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Write the derivative of a function, with no marker in its source
+    Grad {
+        #[command(flatten)]
+        wanted: grad::Wanted,
+        /// A file to write: .ll, .bc, .o or .so
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Compare the gradient of a function with differences of its values
+    Check {
+        #[command(flatten)]
+        wanted: grad::Wanted,
+        #[command(flatten)]
+        how: check::How,
+    },
     /// Look at the compilers that are there and at the plugin, and say what mends what is amiss
     Doctor {
         /// Print the findings as JSON
@@ -69,6 +87,16 @@ enum Command {
     },
     /// Print the table of derivative rules
     Rules,
+    /// Print what completes command lines in a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages to a folder
+    Man {
+        /// An existing folder
+        folder: PathBuf,
+    },
     /// Print the versions of this program and of LLVM
     Version,
 }
@@ -78,10 +106,25 @@ fn main() -> ExitCode {
         Command::Cc { arguments } => return compile(Language::C, &arguments),
         Command::Cpp { arguments } => return compile(Language::Cpp, &arguments),
         Command::Fc { arguments } => return compile(Language::Fortran, &arguments),
+        Command::Grad { wanted, output } => return answer(grad::grad(&wanted, &output), wanted.json),
+        Command::Check { wanted, how } => {
+            let found = check::check(&wanted, &how);
+            let wrong = matches!(found, Ok((_, false)));
+            let code = answer(found.map(|(text, _)| text), wanted.json);
+            return if wrong { ExitCode::FAILURE } else { code };
+        }
         Command::Doctor { json } => return examine(json),
         Command::Run { file, arguments } => return run::run(&file, &arguments),
         Command::Explain { code } => explain::explain(code.as_deref()).map_err(|error| error.to_string()),
         Command::Rules => Ok(enzyme_rules::markdown()),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "enzyme", &mut text);
+            String::from_utf8(text).map_err(|e| e.to_string())
+        }
+        Command::Man { folder } => clap_mangen::generate_to(Arguments::command(), &folder)
+            .map(|()| String::new())
+            .map_err(|e| format!("{}: {e}", folder.display())),
         Command::Version => Ok(format!("enzyme {}\nLLVM 22\n", env!("CARGO_PKG_VERSION"))),
     };
     match result {
@@ -103,6 +146,22 @@ fn examine(json: bool) -> ExitCode {
         Err(error) => fail(&error.to_string()),
     };
     if doctor::is_well(&findings) { printed } else { ExitCode::FAILURE }
+}
+
+/// Prints what was found, or says what is amiss.
+fn answer(found: Result<String, grad::Failure>, json: bool) -> ExitCode {
+    match found {
+        Ok(text) => print(&text),
+        Err(failure) => {
+            let text = grad::tell(&failure, json);
+            if json {
+                print(&text);
+            } else {
+                eprint!("{text}");
+            }
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Writes text to standard output. A reader that has had enough (`enzyme rules | head`) is no failure.

@@ -93,3 +93,139 @@ fn the_command_line_is_checked() {
     assert_eq!(enzyme(&["fly"]).status.code(), Some(2));
     assert_eq!(enzyme(&[]).status.code(), Some(2));
 }
+
+const ENERGY: &str = r#"
+double missing(double x);
+double cut(double x) { return x > 0.5 ? x * x : 0.0; }
+double energy(double a, const double *x, int n)
+{
+    double sum = a;
+    for (int i = 0; i + 1 < n; i++)
+        sum += a * x[i] * x[i] * x[i + 1] + cut(x[i]);
+    return sum;
+}
+double stuck(double x) { return missing(x) * x; }
+double wrong(double x, double y);
+"#;
+
+/// Checks what `enzyme grad` prints, and that what it writes can be linked beside the program's own object and called.
+#[test]
+fn a_gradient_is_written_for_a_source_without_markers() {
+    let source = module("energy.c", ENERGY);
+    let folder = tempfile::tempdir().unwrap();
+    let [object, program, main] = ["energy.o", "program", "main.c"].map(|name| folder.path().join(name));
+    let (file, object_name) = (source.to_str().unwrap(), object.to_str().unwrap());
+    let output = enzyme(&["grad", file, "--fn", "energy", "--wrt", "a,x", "--value", "-o", object_name]);
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(text(&output.stdout), "double energy_gradient(double a, double *da, double *x, double *dx, int n);\n");
+    let calls = "#include <stdio.h>\ndouble energy(double, const double *, int);\n\
+        double energy_gradient(double, double *, double *, double *, int);\ndouble missing(double x) { return x; }\n\
+        int main(void) { double x[2] = {1.0, 3.0}, dx[2] = {0.0, 0.0}, da = 0.0;\n\
+        double v = energy_gradient(2.0, &da, x, dx, 2);\n\
+        printf(\"%g %g %g %g %g\\n\", v - energy(2.0, x, 2), v, da, dx[0], dx[1]); return 0; }\n";
+    std::fs::write(&main, calls).unwrap();
+    let mut clang = Command::new("clang-22");
+    let built = clang.args([&source, &object, &main]).arg("-o").arg(&program).output().unwrap();
+    assert_eq!(text(&built.stderr), "");
+    let ran = Command::new(&program).output().unwrap();
+    assert_eq!(text(&ran.stdout), "0 9 4 14 2\n");
+}
+
+#[test]
+fn the_forms_of_a_derivative_go_by_the_name_of_the_file() {
+    let source = module("forms.c", ENERGY);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["d.ll", "d.bc", "d.o"] {
+        let file = folder.path().join(name);
+        let arguments = ["grad", source.to_str().unwrap(), "--fn", "energy", "--forward", "-o", file.to_str().unwrap()];
+        let output = enzyme(&arguments);
+        assert_eq!(text(&output.stderr), "");
+        assert!(
+            text(&output.stdout)
+                .starts_with("double energy_tangent(double a, double da, double *x, double *dx, int n)")
+        );
+        assert!(std::fs::metadata(&file).unwrap().len() > 100);
+    }
+    let ir = std::fs::read_to_string(folder.path().join("d.ll")).unwrap();
+    assert!(ir.contains("@energy_tangent(double"), "{ir}");
+    let strange = folder.path().join("d.txt");
+    let output = enzyme(&["grad", source.to_str().unwrap(), "--fn", "energy", "-o", strange.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("must end with"));
+    let same = folder.path().join("d.ll");
+    let output = enzyme(&["grad", same.to_str().unwrap(), "--fn", "energy", "-o", same.to_str().unwrap()]);
+    assert!(text(&output.stderr).contains("not overwritten"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn refusals_name_the_line_as_text_and_as_data() {
+    let source = module("refused.c", ENERGY);
+    let file = source.to_str().unwrap();
+    let output = enzyme(&["grad", file, "--fn", "stuck", "-o", "unused.ll"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("refused.c:11:") && said.contains("[E0201]") && said.contains("help: "), "{said}");
+    let output = enzyme(&["grad", file, "--fn", "stuck", "--json", "-o", "unused.ll"]);
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&said["errors"][0]["code"], &said["errors"][0]["line"]), (&"E0201".into(), &11.into()));
+    for (arguments, part) in [
+        (vec!["--fn", "nothing"], "there are: cut, energy, stuck"),
+        (vec!["--fn", "energy", "--wrt", "q"], "there are 3: a, x, n"),
+        (vec!["--fn", "energy", "--wrt", "n"], "neither a float nor a pointer"),
+        (vec!["--fn", "energy", "--option", "enzyme-nothing=1"], "no option"),
+    ] {
+        let output = enzyme(&[&["grad", file, "-o", "unused.ll"], arguments.as_slice()].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains(part), "{}", text(&output.stderr));
+    }
+    assert!(!std::path::Path::new("unused.ll").exists());
+}
+
+#[test]
+fn gradients_are_checked_against_differences() {
+    let source = module("checked.c", ENERGY);
+    let output = enzyme(&["check", source.to_str().unwrap(), "--fn", "energy", "--size", "5", "--set", "n=4"]);
+    assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert!(lines.len() == 3 && lines[1].starts_with("a ") && lines[1].ends_with("right"), "{lines:?}");
+    assert!(lines[2].starts_with("x ") && lines[2].contains(" 5 ") && lines[2].ends_with("right"), "{lines:?}");
+
+    // At its kink a function has no derivative, which is no defect of a gradient.
+    let kink = enzyme(&["check", source.to_str().unwrap(), "--fn", "cut", "--set", "x=0.5", "--json"]);
+    let said: serde_json::Value = serde_json::from_slice(&kink.stdout).unwrap();
+    assert_eq!((&said["arguments"][0]["verdict"], kink.status.code()), (&"not smooth".into(), Some(0)));
+
+    // The program says what is not so: its gradient is wrong, and that is found.
+    let lies = format!("{ENERGY}\nvoid *__enzyme_inactivefn_cut[] = {{(void *)cut}};\n");
+    let lies = module("lies.c", &lies.replace("double cut(", "__attribute__((noinline)) double cut("));
+    let output = enzyme(&["check", lies.to_str().unwrap(), "--fn", "energy"]);
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert!(lines[1].ends_with("right") && lines[2].contains("wrong: element"), "{lines:?}");
+
+    let crash = module("crash.c", "double f(double *x) { return *(double *)((long)x + (1l << 40)) * x[0]; }\n");
+    let output = enzyme(&["check", crash.to_str().unwrap(), "--fn", "f"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("ended by a signal"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn functions_of_cpp_and_fortran_are_found_by_their_names() {
+    let cpp = module(
+        "named.cpp",
+        "namespace m { template <class T> T sq(T x) { return x * x; } }\ntemplate double m::sq(double);\ntemplate float m::sq(float);\n",
+    );
+    let output = enzyme(&["check", cpp.to_str().unwrap(), "--fn", "m::sq<double>"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output = enzyme(&["check", cpp.to_str().unwrap(), "--fn", "sq"]);
+    assert!(text(&output.stderr).contains("may be one of several"), "{}", text(&output.stderr));
+    let fortran = module(
+        "named.f90",
+        "module heat\ncontains\n  function energy(n, k) result(y)\n    integer, intent(in) :: n\n    real(8), intent(in) :: k(n)\n    real(8) :: y\n    y = sum(k**3)\n  end function\nend module\n",
+    );
+    let mut check = Command::new(env!("CARGO_BIN_EXE_enzyme"));
+    check.current_dir(env!("CARGO_TARGET_TMPDIR")).arg("check").arg(fortran).args(["--fn", "Energy"]);
+    let output = check.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("k ") && text(&output.stdout).contains("right"));
+}

@@ -60,7 +60,8 @@ pub struct Named {
 pub fn write(session: &mut Session, wanted: &Named) -> Result<(), Report> {
     let f = session.find_function(&wanted.function).filter(|f| session.has_body(*f));
     let Some(f) = f else {
-        return Err(refuse(format!("the module defines no function '{}'", wanted.function)));
+        let what = "it is not there, only declared, or weak, so that another may replace it";
+        return Err(refuse(format!("the module defines no function '{}': {what}", wanted.function)));
     };
     if wanted.name.is_empty() || session.find_function(&wanted.name).is_some() {
         return Err(refuse(format!("the name '{}' is taken, or is none", wanted.name)));

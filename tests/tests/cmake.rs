@@ -11,12 +11,13 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const LIMIT: Duration = Duration::from_secs(240);
 
 /// Projects of `tests/cmake`, and what they print.
-const PROJECTS: [(&str, &str); 5] = [
+const PROJECTS: [(&str, &str); 6] = [
     ("c", "1.080605\n"),
     ("cxx", "3 12 27\n"),
     ("fortran", " 2.0 4.0 6.0\n"),
     ("lto", " 0.1429 0.2857 0.4286\n"),
     ("capi", "6\n"),
+    ("gradient", "18 6 24 15\n"),
 ];
 
 /// Drivers of the command, what they compile, and what that prints.

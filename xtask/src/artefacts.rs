@@ -73,9 +73,33 @@ pub fn build(project: &Project) -> Result<()> {
         fs::write(&target, text).with_context(|| format!("writing {}", target.display()))?;
     }
 
+    manual(project, &folder)?;
+
     println!("{}", bold("build/"));
     for file in for_users(&folder)? {
         println!("  {}", file.display());
+    }
+    Ok(())
+}
+
+/// Manual pages and completions, which the command writes itself.
+fn manual(project: &Project, folder: &Path) -> Result<()> {
+    let command = folder.join("bin/enzyme");
+    let pages = folder.join("share/man/man1");
+    if pages.is_dir() {
+        fs::remove_dir_all(&pages)?;
+    }
+    fs::create_dir_all(&pages)?;
+    Invocation::new(project, &command).arguments(&["man"]).arguments(&[&pages]).output()?;
+    for (shell, file) in [
+        ("bash", "share/bash-completion/completions/enzyme"),
+        ("zsh", "share/zsh/site-functions/_enzyme"),
+        ("fish", "share/fish/vendor_completions.d/enzyme.fish"),
+    ] {
+        let text = Invocation::new(project, &command).arguments(&["completions", shell]).output()?;
+        let file = folder.join(file);
+        fs::create_dir_all(file.parent().context("a file has a folder")?)?;
+        fs::write(&file, text).with_context(|| format!("writing {}", file.display()))?;
     }
     Ok(())
 }

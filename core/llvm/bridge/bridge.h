@@ -30,6 +30,13 @@ typedef struct EnzStr {
 // Receives text of any length.
 typedef void (*EnzTextSink)(void *context, const char *data, size_t len);
 
+// ---- describe.cpp ---------------------------------------------------------------------------------------------
+
+// A line for each parameter: its name, a tab, its type.
+void enz_describe_params(EnzValue function, EnzTextSink sink, void *context);
+// Definitions but `except` give way to others of the same name when linked.
+void enz_yield_to_others(EnzHost host, EnzStr except);
+
 // ---- jit.cpp --------------------------------------------------------------------------------------------------
 
 typedef struct EnzJit EnzJit;

@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 41] = [
+const SOURCES: [&str; 42] = [
     "plugin",
     "options",
     "host",
@@ -48,6 +48,7 @@ const SOURCES: [&str; 41] = [
     "loops",
     "diagnose",
     "jit",
+    "describe",
 ];
 
 /// C files of which the bridge holds the bitcode.

@@ -329,6 +329,9 @@ pub struct RegistrationInfo {
 }
 
 unsafe extern "C" {
+    pub fn enz_describe_params(function: ValueRef, sink: TextSink, context: *mut c_void);
+    pub fn enz_yield_to_others(host: HostRef, except: Str);
+
     pub fn enz_jit_make(host: HostRef, speed: u32, error: TextSink, context: *mut c_void) -> Option<JitRef>;
     pub fn enz_jit_address(jit: JitRef, name: Str, error: TextSink, context: *mut c_void) -> u64;
     pub fn enz_jit_drop(jit: JitRef);

@@ -250,6 +250,36 @@ impl Session {
         collect(|sink, context| unsafe { ffi::enz_print_module(self.host, sink, context) }).1
     }
 
+    /// Name and type of each parameter of `f`, as the source has them; empty where that is not known. Types are `float64`,
+    /// `int32`, `uint8`, `struct`, and such behind stars for addresses.
+    pub fn describe_params(&self, f: FuncId) -> Vec<(String, String)> {
+        let Some(value) = self.llvm_function(f) else { return Vec::new() };
+        // SAFETY: the value is a function of this module; sink and context come from `collect`.
+        let ((), text) = collect(|sink, context| unsafe { ffi::enz_describe_params(value, sink, context) });
+        text.lines().filter_map(|l| l.split_once('\t')).map(|(n, t)| (n.to_owned(), t.to_owned())).collect()
+    }
+
+    /// Names of all functions that the module defines for others, in order.
+    pub fn defined_functions(&mut self) -> Vec<String> {
+        let all = import::list(|out, capacity| {
+            // SAFETY: the host is alive and the array is as long as said.
+            unsafe { ffi::enz_module_functions(self.host, out, capacity) }
+        });
+        let defined = |v: &ValueRef| {
+            let info = import::func_info(self.host, *v);
+            info.flags & ffi::FUNC_DECLARATION == 0
+        };
+        // SAFETY: the values are functions of the module.
+        all.into_iter().filter(defined).map(|v| unsafe { ffi::enz_value_name(v) }.to_text()).collect()
+    }
+
+    /// Makes all definitions but `except` give way to others of the same name when linked: the module may be linked beside the
+    /// one that it was made of.
+    pub fn yield_to_others(&mut self, except: &str) {
+        // SAFETY: the host is alive; the name is borrowed for the call.
+        unsafe { ffi::enz_yield_to_others(self.host, Str::of(except)) };
+    }
+
     /// Runs the host's function simplification on exported functions, then inlines the wrappers that replaced
     /// markers and tidies their callers. At level 0 a light pipeline runs.
     pub fn optimise(&mut self, functions: &[FuncId], level: Level) {
