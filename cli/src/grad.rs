@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
+use enzyme_core::Story;
 use enzyme_core::named::{self, Activity, Named};
 use enzyme_ir::{FloatKind, Module, Type, TypeId};
 use enzyme_llvm::tools::OwnedModule;
@@ -75,6 +76,8 @@ pub struct Made {
     pub parameters: Vec<Parameter>,
     /// The type of the function's result, in C.
     pub result: String,
+    /// The function is visible to its own file alone, in the program.
+    pub hidden: bool,
 }
 
 /// Why there is none.
@@ -94,14 +97,19 @@ impl From<String> for Failure {
 
 /// Makes the derivative.
 pub fn make(wanted: &Wanted) -> Result<Made, Failure> {
+    explained(wanted).map(|found| found.0)
+}
+
+/// Makes the derivative, and tells what it makes of the function.
+pub fn explained(wanted: &Wanted) -> Result<(Made, Vec<Story>), Failure> {
     let mut options = Options::default();
     for given in &wanted.options {
         let (name, value) = given.split_once('=').unwrap_or((given, ""));
         options.set(name.trim_start_matches('-'), value)?;
     }
-    let mut module = source::read(&wanted.file, &wanted.compiler)?;
+    let source::Meant { mut module, symbol: function, hidden } =
+        source::read(&wanted.file, &wanted.function, &wanted.compiler)?;
     let (named, parameters, result) = module.with_session(|session| {
-        let function = source::symbol(session, &wanted.function)?;
         let f = session.find_function(&function).ok_or_else(|| format!("no function '{function}'"))?;
         let (ret, types, _) = session.ir.signature(f);
         let mut parameters = describe(&session.ir, &types, &session.describe_params(f));
@@ -119,11 +127,12 @@ pub fn make(wanted: &Wanted) -> Result<Made, Failure> {
         };
         Ok::<_, String>((named, parameters, c_type(&session.ir, ret)))
     })?;
+    let mut stories = Vec::new();
     let told = module.with_session(|session| {
         session.keep_diagnostics();
         match named::write(session, &named) {
             Ok(()) => {
-                enzyme_core::run(session, &options, Phase::Explicit, Level::default());
+                stories = enzyme_core::explain(session, &options, Phase::Explicit, Level::default());
                 session.yield_to_others(&named.name);
             }
             Err(report) => report.show(session),
@@ -133,7 +142,7 @@ pub fn make(wanted: &Wanted) -> Result<Made, Failure> {
     if !told.is_empty() {
         return Err(Failure::Refused(told));
     }
-    Ok(Made { module, function: named.function, name: named.name, parameters, result })
+    Ok((Made { module, function: named.function, name: named.name, parameters, result, hidden }, stories))
 }
 
 /// The parameters of a function, of types by debug information or else by LLVM.
@@ -281,7 +290,11 @@ struct Answer<'a> {
 
 /// Makes the derivative and writes it; what is printed.
 pub fn grad(wanted: &Wanted, output: &Path) -> Result<String, Failure> {
-    let made = make(wanted)?;
+    let mut made = make(wanted)?;
+    if made.hidden {
+        // Another file may have a function of the same name.
+        made.module.with_session(|session| session.set_visible(&made.function, false));
+    }
     made.write(wanted, output)?;
     let prototype = made.prototype(wanted);
     if !wanted.json {

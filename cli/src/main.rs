@@ -9,6 +9,7 @@ mod doctor;
 mod driver;
 mod explain;
 mod grad;
+mod page;
 mod run;
 mod source;
 mod toolchain;
@@ -80,10 +81,31 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Explain an error code
+    /// Explain an error code; or a derivative, as a page: its source, what is active, what is kept, and the derivative beside it
     Explain {
-        /// Such as E0001; all codes are listed if it is left out
-        code: Option<String>,
+        /// A code, such as E0201 (all are listed if it is left out); or a file of C, C++, Fortran or LLVM IR, with --fn
+        subject: Option<String>,
+        /// The function, if a file is given: its name in the source, or its symbol
+        #[arg(long = "fn", value_name = "NAME")]
+        function: Option<String>,
+        /// Parameters that it is differentiated with respect to, by name or number from 1
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "function")]
+        wrt: Vec<String>,
+        /// Tangents (forward mode) instead of adjoints (reverse mode)
+        #[arg(long, requires = "function")]
+        forward: bool,
+        /// An option of the plugin, as enzyme-cache-price=1
+        #[arg(long = "option", value_name = "NAME=VALUE", requires = "function")]
+        options: Vec<String>,
+        /// The same as JSON
+        #[arg(long, requires = "function")]
+        json: bool,
+        /// The page; written to standard output if left out
+        #[arg(short, long, value_name = "FILE", requires = "function")]
+        output: Option<PathBuf>,
+        /// What the compiler gets
+        #[arg(last = true)]
+        compiler: Vec<OsString>,
     },
     /// Print the table of derivative rules
     Rules,
@@ -115,7 +137,17 @@ fn main() -> ExitCode {
         }
         Command::Doctor { json } => return examine(json),
         Command::Run { file, arguments } => return run::run(&file, &arguments),
-        Command::Explain { code } => explain::explain(code.as_deref()).map_err(|error| error.to_string()),
+        Command::Explain { subject, function: None, .. } => {
+            explain::explain(subject.as_deref()).map_err(|error| error.to_string())
+        }
+        Command::Explain { subject, function: Some(function), wrt, forward, options, json, output, compiler } => {
+            let Some(file) = subject.map(PathBuf::from) else {
+                return fail("--fn says which function, but no file is named");
+            };
+            let (width, value, name) = (1, false, None);
+            let wanted = grad::Wanted { file, function, wrt, forward, width, value, name, options, json, compiler };
+            return answer(page::explain(&wanted, output.as_deref()), json);
+        }
         Command::Rules => Ok(enzyme_rules::markdown()),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -25,32 +25,68 @@ pub fn language(file: &Path) -> Result<Option<Language>, String> {
     }
 }
 
-/// Reads a module, compiled first if it is a source; `options` go to the compiler.
-pub fn read(file: &Path, options: &[OsString]) -> Result<OwnedModule, String> {
+/// A module, and the function in it that is meant.
+pub struct Meant {
+    /// The module.
+    pub module: OwnedModule,
+    /// The function's symbol.
+    pub symbol: String,
+    /// Only its own file sees it in the program; here everybody does.
+    pub hidden: bool,
+}
+
+/// Reads a module, compiled first if it is a source, and looks for a function in it; `options` go to the compiler.
+pub fn read(file: &Path, name: &str, options: &[OsString]) -> Result<Meant, String> {
     let Some(language) = language(file)? else {
         if !options.is_empty() {
             return Err(format!("{} is not compiled, so there is no compiler for the options", file.display()));
         }
-        return OwnedModule::read(file).map_err(|e| e.to_string());
+        let mut module = OwnedModule::read(file).map_err(|e| e.to_string())?;
+        let symbol = module.with_session(|session| symbol(session, name))?;
+        return Ok(Meant { module, symbol, hidden: false });
     };
     let folder = tempfile::tempdir().map_err(|e| format!("making a folder: {e}"))?;
-    let bitcode = folder.path().join("module.bc");
+    let [first, shown, second] = ["first.bc", "shown.bc", "second.bc"].map(|name| folder.path().join(name));
+    let common: [&str; 3] = ["-O1", "-g", "-fPIC"];
+    compile(language, file, &common, options, &first)?;
+    let mut module = OwnedModule::read(&first).map_err(|e| e.to_string())?;
+    let found = module.with_session(|session| symbol(session, name));
+    let why = match found {
+        Ok(symbol) => return Ok(Meant { module, symbol, hidden: false }),
+        Err(why) => why,
+    };
+    if language == Language::Fortran {
+        return Err(why);
+    }
+    // A static function was inlined, or is used by nobody: it is brought out before anything is simplified.
+    let whole = ["-O1", "-g", "-fPIC", "-Xclang", "-disable-llvm-passes", "-Xclang", "-femit-all-decls"];
+    compile(language, file, &whole, options, &first)?;
+    let mut module = OwnedModule::read(&first).map_err(|e| e.to_string())?;
+    let found = module.with_session(|session| {
+        let symbol = symbol(session, name).ok()?;
+        session.set_visible(&symbol, true).then_some(symbol)
+    });
+    let Some(symbol) = found else { return Err(why) };
+    module.write(&shown).map_err(|e| e.to_string())?;
+    compile(language, &shown, &common, &[], &second)?;
+    let module = OwnedModule::read(&second).map_err(|e| e.to_string())?;
+    Ok(Meant { module, symbol, hidden: true })
+}
+
+fn compile(language: Language, file: &Path, flags: &[&str], options: &[OsString], to: &Path) -> Result<(), String> {
     let mut command = Command::new(language.compiler()?.path);
-    command.args(["-O1", "-g", "-fPIC"]);
+    command.args(flags);
     if language != Language::Fortran {
         // Files keep the names under which they were given.
-        command.args(["-fno-discard-value-names", "-fdebug-compilation-dir=."]);
+        command.args(["-fno-discard-value-names", "-fdebug-compilation-dir=.", "-Wno-unused-command-line-argument"]);
     }
-    command.args(options).args(["-emit-llvm", "-c"]).arg(file).arg("-o").arg(&bitcode);
+    command.args(options).args(["-emit-llvm", "-c"]).arg(file).arg("-o").arg(to);
     let status = command.status().map_err(|e| format!("{}: {e}", command.get_program().display()))?;
-    if !status.success() {
-        return Err(format!("{} could not be compiled", file.display()));
-    }
-    OwnedModule::read(&bitcode).map_err(|e| e.to_string())
+    if status.success() { Ok(()) } else { Err(format!("{} could not be compiled", file.display())) }
 }
 
 /// The symbol of the function that is called `name` in its source.
-pub fn symbol(session: &mut Session, name: &str) -> Result<String, String> {
+fn symbol(session: &mut Session, name: &str) -> Result<String, String> {
     let all = session.defined_functions();
     if all.iter().any(|s| s == name) {
         return Ok(name.to_owned());
@@ -61,7 +97,7 @@ pub fn symbol(session: &mut Session, name: &str) -> Result<String, String> {
         [] => {
             let known: Vec<String> = all.iter().map(|s| readable(s)).collect();
             let list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            Err(format!("no function '{name}' is defined for others; there are: {list}"))
+            Err(format!("no function '{name}' is defined; there are: {list}"))
         }
         several => {
             let list: Vec<String> = several.iter().map(|s| format!("{s} ({})", readable(s))).collect();

@@ -229,3 +229,39 @@ fn functions_of_cpp_and_fortran_are_found_by_their_names() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("k ") && text(&output.stdout).contains("right"));
 }
+
+/// The page of the LSTM: what it says of each line, and that it needs nothing else.
+#[test]
+fn a_derivative_is_explained_beside_its_source() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
+    let source = root.join("tests/corpus/lstm.c");
+    let include = format!("-I{}", root.join("tests/corpus").display());
+    let file = source.to_str().unwrap();
+    let explain = |more: &[&str]| {
+        enzyme(&[&["explain", file, "--fn", "lstm_objective", "--wrt", "4,5,6"], more, &["--", &include]].concat())
+    };
+    let output = explain(&["--json"]);
+    assert_eq!(text(&output.stderr), "");
+    let page: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let lines = page["files"][0]["lines"].as_array().unwrap();
+    let at = |part: &str| lines.iter().find(|l| l["text"].as_str().unwrap().contains(part)).unwrap();
+    let items = |line: &serde_json::Value| line["items"].as_array().unwrap().clone();
+    // The state is active and its products with gates are kept; the number of layers is not active.
+    let cell = at("cell[j] = cell[j] * forget");
+    assert!(cell["active"] == true && items(cell).iter().any(|i| i["active"].is_string()));
+    assert!(lines.iter().any(|l| l["kept"].as_u64().unwrap() >= 8), "{lines:?}");
+    assert_eq!(at("for (int layer = 0")["active"], false);
+    assert!(page["kept"].as_str().unwrap().contains("bytes in each iteration of"), "{}", page["kept"]);
+    // Lines of the derivative come from lines of the source.
+    let derivatives = page["derivatives"].as_array().unwrap();
+    let place = |part: &str| format!("{}:{}", page["files"][0]["name"].as_str().unwrap(), at(part)["number"]);
+    let written = derivatives.iter().flat_map(|d| d["lines"].as_array().unwrap());
+    assert!(written.filter(|l| l["at"] == place("cell[j] = cell[j] * forget").as_str()).count() > 3);
+    let folder = tempfile::tempdir().unwrap();
+    let html = folder.path().join("page.html");
+    let output = explain(&["-o", html.to_str().unwrap()]);
+    assert_eq!((text(&output.stdout), output.status.code()), ("", Some(0)));
+    let html = std::fs::read_to_string(html).unwrap();
+    assert!(html.starts_with("<!doctype html>") && html.contains("prefers-color-scheme: dark"));
+    assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="));
+}

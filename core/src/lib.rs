@@ -15,5 +15,7 @@ mod truncate;
 pub mod wrapper;
 
 pub use codes::Code;
-pub use pipeline::run;
+pub use enzyme_diff::Story;
+pub use enzyme_diff::story;
+pub use pipeline::{explain, run};
 pub use report::Report;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Timing, Units};
-use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse};
+use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse, Story};
 use enzyme_ir::{Facts, FastMath, FuncId, Op};
 use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
@@ -44,6 +44,23 @@ enum Outcome {
 
 /// Differentiates everything that is asked for in the module of `session`. Whether the module was changed.
 pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {
+    work(session, options, phase, level, &mut None)
+}
+
+/// As [`run`], and tells what each derivative makes of its function.
+pub fn explain(session: &mut Session, options: &Options, phase: Phase, level: Level) -> Vec<Story> {
+    let mut stories = Some(Vec::new());
+    work(session, options, phase, level, &mut stories);
+    stories.unwrap_or_default()
+}
+
+fn work(
+    session: &mut Session,
+    options: &Options,
+    phase: Phase,
+    level: Level,
+    stories: &mut Option<Vec<Story>>,
+) -> bool {
     session.mark_statements();
     if let Err(report) = truncate::all(session, &options.truncate_all) {
         report.show(session);
@@ -83,6 +100,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
         wants_activity: options.print_activity,
         wants_plans: options.print_plan,
         text: String::new(),
+        stories: stories.take(),
     };
     let mut engine = Engine::new(log);
     engine.keeps_tapes = calls.iter().any(marker::keeps_tape);
@@ -122,6 +140,7 @@ pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level)
             engine.timing.of("optimise", || session.optimise(&exported, level));
         }
     }
+    *stories = engine.log.stories.take();
     let dense = lower_dense_views(session, phase, &mut on_tapes);
     session.lower_statements(phase.may_defer());
     session.drop_checkpoint_marks();

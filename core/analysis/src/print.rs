@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use enzyme_ir::text::{print_inst, print_value};
-use enzyme_ir::{ByteType, Func, FuncId, InstId, ValueDef, ValueId};
+use enzyme_ir::{ByteType, Func, FuncId, InstId, Module, ValueDef, ValueId};
 
 use crate::activity::{Activity, Reason, State};
 use crate::carry::Carry;
@@ -14,10 +14,24 @@ fn named_values(func: &Func) -> impl Iterator<Item = ValueId> + '_ {
     func.values.keys().filter(|v| !matches!(func.values[*v].def, ValueDef::Const(_)))
 }
 
-fn place(program: &Program<'_>, func: &Func, i: InstId) -> String {
+fn place(module: &Module, func: &Func, i: InstId) -> String {
     match func.insts[i].loc {
-        Some(l) => format!(" at {}", program.module.describe_loc(l)),
+        Some(l) => format!(" at {}", module.describe_loc(l)),
         None => String::new(),
+    }
+}
+
+/// Why a value of `func`, or memory, is active.
+pub fn because(module: &Module, func: &Func, reason: &Reason) -> String {
+    let value = |v: ValueId| print_value(module, func, v);
+    match reason {
+        Reason::Given => "stated by the caller".to_owned(),
+        Reason::Operand(i, v) => format!("operand {}{}", value(*v), place(module, func, *i)),
+        Reason::Read(i, c) => format!("read from {c}{}", place(module, func, *i)),
+        Reason::Stored(i, Some(v)) => format!("{} is stored in it{}", value(*v), place(module, func, *i)),
+        Reason::Stored(i, None) => format!("active data is copied into it{}", place(module, func, *i)),
+        Reason::Call(i) => format!("call{}", place(module, func, *i)),
+        Reason::PointsTo(c) => format!("it holds pointers to {c}"),
     }
 }
 
@@ -98,15 +112,7 @@ pub fn types(program: &Program<'_>, f: FuncId) -> String {
 pub fn activity(program: &Program<'_>, f: FuncId, activity: &Activity) -> String {
     let func = program.func(f);
     let value = |v: ValueId| print_value(program.module, func, v);
-    let because = |reason: &Reason| match reason {
-        Reason::Given => "stated by the caller".to_owned(),
-        Reason::Operand(i, v) => format!("operand {}{}", value(*v), place(program, func, *i)),
-        Reason::Read(i, c) => format!("read from {c}{}", place(program, func, *i)),
-        Reason::Stored(i, Some(v)) => format!("{} is stored in it{}", value(*v), place(program, func, *i)),
-        Reason::Stored(i, None) => format!("active data is copied into it{}", place(program, func, *i)),
-        Reason::Call(i) => format!("call{}", place(program, func, *i)),
-        Reason::PointsTo(c) => format!("it holds pointers to {c}"),
-    };
+    let because = |reason: &Reason| because(program.module, func, reason);
     let mut out = format!("activity of @{}\n", func.name);
     for (class, reason) in &activity.shadowed {
         let mixed = if activity.mixed.contains(class) { ", tested at run time" } else { "" };

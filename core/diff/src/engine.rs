@@ -14,6 +14,7 @@ use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature, signature};
 use crate::reverse::{Content, Options, ShadowGlobals};
 use crate::shape::Shape;
+use crate::story::Story;
 
 /// Activity of a parameter, as the user states it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -106,6 +107,8 @@ pub struct Log {
     pub wants_plans: bool,
     /// What was kept, in order.
     pub text: String,
+    /// What is told of each derivative, if it is to be.
+    pub stories: Option<Vec<Story>>,
 }
 
 struct Library<'a> {
@@ -345,6 +348,7 @@ impl Engine {
             }
         }
         let mut library = Library { units, activities, made, queue };
+        let mut story = None;
         let outlined =
             crate::checkpoint::recognise(module, &func).filter(|_| s.is_split() && key.width == 1 && !key.keeps);
         let checkpointed = outlined.map(|o| crate::checkpoint::plan(o, &func, unit, activity, key));
@@ -355,6 +359,7 @@ impl Engine {
             self.remembering.insert(id);
             crate::checkpoint::synthesise(module, id, s, plan, &sig, &mut library)?
         } else if key.mode == Mode::Forward {
+            story = self.log.stories.as_ref().map(|_| crate::story::tell(module, &s, None, &module.funcs[id].name));
             let globals = &mut self.globals;
             let write = || crate::tangent::synthesise(module, id, s, sig, &mut library, globals, options);
             self.timing.of("synthesis", write)?
@@ -365,6 +370,8 @@ impl Engine {
                 self.log.text.push_str(&crate::plan::describe(module, &s, &plan));
                 self.log.text.push_str(&crate::checkpoint::describe(module, &s, &plan));
             }
+            let told = || crate::story::tell(module, &s, Some(&plan), &module.funcs[id].name);
+            story = self.log.stories.as_ref().map(|_| told());
             if plan.choice.cached.iter().any(|k| matches!(k, Key::Shadow(_))) {
                 self.remembering.insert(id);
             }
@@ -374,6 +381,12 @@ impl Engine {
         };
         let mut written = written;
         self.timing.of("slots to values", || enzyme_ir::promote::promote(&mut module.ctx, &mut written));
+        if let (Some(mut story), Some(stories)) = (story, &mut self.log.stories) {
+            story.write(module, &written);
+            // A request that is tried again in another way tells the last one.
+            stories.retain(|other| other.derivative != story.derivative);
+            stories.push(story);
+        }
         module.funcs[id] = written;
         self.written.push(id);
         Ok(())

@@ -26,6 +26,7 @@ pub mod reverse;
 pub mod runtime;
 pub mod shape;
 pub mod steady;
+pub mod story;
 pub mod tangent;
 pub mod unwind;
 
@@ -37,4 +38,5 @@ pub use refusal::{Refusal, RefusalKind};
 pub use request::{DerivativeKey, Derivatives, Mode, Signature};
 pub use reverse::{Content, Options, ShadowGlobals};
 pub use shape::Shape;
+pub use story::Story;
 pub use tangent::UNION;

@@ -36,6 +36,8 @@ typedef void (*EnzTextSink)(void *context, const char *data, size_t len);
 void enz_describe_params(EnzValue function, EnzTextSink sink, void *context);
 // Definitions but `except` give way to others of the same name when linked.
 void enz_yield_to_others(EnzHost host, EnzStr except);
+// Makes a function of the module visible to others, or not; whether there is one.
+uint8_t enz_set_visible(EnzHost host, EnzStr name, uint8_t visible);
 
 // ---- jit.cpp --------------------------------------------------------------------------------------------------
 

@@ -90,3 +90,11 @@ void enz_yield_to_others(EnzHost host, EnzStr except) {
     if (value.hasExternalLinkage() && !value.isDeclaration() && value.getName() != enz::text(except))
       value.setLinkage(GlobalValue::WeakODRLinkage);
 }
+
+uint8_t enz_set_visible(EnzHost host, EnzStr name, uint8_t visible) {
+  Function *function = host->module->getFunction(enz::text(name));
+  if (!function || function->isDeclaration())
+    return 0;
+  function->setLinkage(visible ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage);
+  return 1;
+}

@@ -330,6 +330,7 @@ pub struct RegistrationInfo {
 
 unsafe extern "C" {
     pub fn enz_describe_params(function: ValueRef, sink: TextSink, context: *mut c_void);
+    pub fn enz_set_visible(host: HostRef, name: Str, visible: u8) -> u8;
     pub fn enz_yield_to_others(host: HostRef, except: Str);
 
     pub fn enz_jit_make(host: HostRef, speed: u32, error: TextSink, context: *mut c_void) -> Option<JitRef>;

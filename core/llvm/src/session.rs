@@ -273,6 +273,12 @@ impl Session {
         all.into_iter().filter(defined).map(|v| unsafe { ffi::enz_value_name(v) }.to_text()).collect()
     }
 
+    /// Makes a function that the module defines visible to others, or not; whether there is one.
+    pub fn set_visible(&mut self, name: &str, visible: bool) -> bool {
+        // SAFETY: the host is alive; the name is borrowed for the call.
+        unsafe { ffi::enz_set_visible(self.host, Str::of(name), u8::from(visible)) != 0 }
+    }
+
     /// Makes all definitions but `except` give way to others of the same name when linked: the module may be linked beside the
     /// one that it was made of.
     pub fn yield_to_others(&mut self, except: &str) {

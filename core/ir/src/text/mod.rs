@@ -15,6 +15,7 @@
 pub mod lexer;
 mod parse;
 mod print;
+pub mod pseudo;
 #[cfg(test)]
 mod tests;
 pub mod words;
