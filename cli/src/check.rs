@@ -105,7 +105,11 @@ fn slots<'a>(made: &'a Made, how: &'a How) -> Result<Vec<Slot<'a>>, String> {
         let known =
             ["float", "double", "int", "unsigned", "int8_t", "int16_t", "int64_t", "uint8_t", "uint16_t", "uint64_t"];
         if stars > 1 || !known.contains(&element) {
-            let what = if parameter.c_type == "void *" { "an address of what is not known" } else { &parameter.c_type };
+            let what = if parameter.c_type == "void *" {
+                "the address of a structure, or of what is not known"
+            } else {
+                &parameter.c_type
+            };
             return Err(format!("argument '{name}' cannot be filled in: it is {what}"));
         }
         let given = how.set.iter().filter_map(|s| s.split_once('=')).find(|(given, _)| *given == name);
@@ -138,7 +142,7 @@ fn harness(made: &Made, how: &How, fortran: bool) -> Result<String, String> {
     let tolerance = how.tolerance.unwrap_or(if single { 2e-2 } else { 1e-6 });
     let step = if single { 3e-2 } else { 1e-3 };
     let mut c = String::from(
-        "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n",
+        "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/mman.h>\n",
     );
     let types = |derivative: bool| {
         let mut list = Vec::new();
@@ -156,12 +160,19 @@ fn harness(made: &Made, how: &How, fortran: bool) -> Result<String, String> {
     let _ = writeln!(c, "static uint32_t state = {}u;", how.seed);
     c.push_str("static double next(void) { state = state * 1664525u + 1013904223u; return 0.5 + (state >> 8) / 16777216.0; }\n");
     for (n, s) in slots.iter().enumerate() {
-        let _ = writeln!(c, "static {t} given{n}[N], used{n}[N], weight{n}[N], shadow{n}[N];", t = s.element);
+        let _ = writeln!(c, "static {t} given{n}[N], weight{n}[N], *used{n}, *shadow{n};", t = s.element);
     }
+    // What lies behind an array belongs to nobody: to reach there ends the program, and is no wrong number.
+    c.push_str(
+        "static void *guarded(size_t bytes) {\n  size_t page = 65536, room = (bytes + page - 1) / page * page;\n  \
+         char *base = mmap(0, room + 256 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n  \
+         if (base == MAP_FAILED || mprotect(base + room, 256 * page, PROT_NONE)) exit(3);\n  \
+         return base + room - bytes;\n}\n",
+    );
     // One number of all that the function leaves.
     c.push_str("static double whole(void) {\n  double sum = 0.0;\n");
     for n in 0..slots.len() {
-        let _ = writeln!(c, "  memcpy(used{n}, given{n}, sizeof used{n});");
+        let _ = writeln!(c, "  memcpy(used{n}, given{n}, sizeof given{n});");
     }
     let argument = |n: usize, s: &Slot<'_>| if s.array { format!("used{n}") } else { format!("used{n}[0]") };
     let arguments: Vec<String> = slots.iter().enumerate().map(|(n, s)| argument(n, s)).collect();
@@ -170,6 +181,9 @@ fn harness(made: &Made, how: &How, fortran: bool) -> Result<String, String> {
         let _ = (s, writeln!(c, "  for (int i = 0; i < N; i++) sum += (double)weight{n}[i] * used{n}[i];"));
     }
     c.push_str("  return sum;\n}\nint main(void) {\n");
+    for n in 0..slots.len() {
+        let _ = writeln!(c, "  used{n} = guarded(sizeof given{n}), shadow{n} = guarded(sizeof given{n});");
+    }
     for (n, s) in slots.iter().enumerate() {
         let value = match (s.value, s.floating) {
             (Some(value), _) => format!("({}){value}", s.element),
@@ -184,11 +198,11 @@ fn harness(made: &Made, how: &How, fortran: bool) -> Result<String, String> {
             let seed = if s.array {
                 format!("weight{n}")
             } else {
-                format!("(memset(shadow{n}, 0, sizeof shadow{n}), shadow{n})")
+                format!("(memset(shadow{n}, 0, sizeof given{n}), shadow{n})")
             };
-            let _ = writeln!(c, "  memcpy(shadow{n}, {seed}, sizeof shadow{n});");
+            let _ = writeln!(c, "  memcpy(shadow{n}, {seed}, sizeof given{n});");
         }
-        let _ = writeln!(c, "  memcpy(used{n}, given{n}, sizeof used{n});");
+        let _ = writeln!(c, "  memcpy(used{n}, given{n}, sizeof given{n});");
     }
     let mut list = Vec::new();
     for (n, s) in slots.iter().enumerate() {
@@ -265,7 +279,7 @@ fn run(made: &Made, wanted: &Wanted, program: &str) -> Result<Vec<Finding>, Fail
         let text = String::from_utf8_lossy(&out.stderr);
         let how =
             out.status.code().map_or("was ended by a signal".to_owned(), |code| format!("ended with status {code}"));
-        let help = "an array may be longer than --size, or an integer be no index: --set gives it a value";
+        let help = "it may want arrays longer than --size, or an integer be no index: --set gives it a value";
         return Err(Failure::Usage(format!("the function or its gradient {how} ({help})\n{}", text.trim_end())));
     }
     let printed = String::from_utf8_lossy(&out.stdout).into_owned();

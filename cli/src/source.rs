@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
+use enzyme_ir::Linkage;
 use enzyme_llvm::Session;
 use enzyme_llvm::tools::OwnedModule;
 
@@ -50,15 +51,19 @@ pub fn read(file: &Path, name: &str, options: &[OsString]) -> Result<Meant, Stri
     let common: [&str; 3] = ["-O1", "-g", "-fPIC"];
     compile(language, file, &common, options, &first)?;
     let mut module = OwnedModule::read(&first).map_err(|e| e.to_string())?;
-    let found = module.with_session(|session| symbol(session, name));
+    let found = module.with_session(|session| symbol(session, name).map(|s| (is_visible(session, &s), s)));
     let why = match found {
-        Ok(symbol) => return Ok(Meant { module, symbol, hidden: false }),
+        Ok((visible, symbol)) if visible || language == Language::Fortran => {
+            module.with_session(|session| session.set_visible(&symbol, true));
+            return Ok(Meant { module, symbol, hidden: !visible });
+        }
+        Ok((_, symbol)) => format!("'{symbol}' is not to be had"),
         Err(why) => why,
     };
     if language == Language::Fortran {
         return Err(why);
     }
-    // A static function was inlined, or is used by nobody: it is brought out before anything is simplified.
+    // A static function was inlined, or is used by nobody, or lost parameters: it is brought out before anything is simplified.
     let whole = ["-O1", "-g", "-fPIC", "-Xclang", "-disable-llvm-passes", "-Xclang", "-femit-all-decls"];
     compile(language, file, &whole, options, &first)?;
     let mut module = OwnedModule::read(&first).map_err(|e| e.to_string())?;
@@ -71,6 +76,10 @@ pub fn read(file: &Path, name: &str, options: &[OsString]) -> Result<Meant, Stri
     compile(language, &shown, &common, &[], &second)?;
     let module = OwnedModule::read(&second).map_err(|e| e.to_string())?;
     Ok(Meant { module, symbol, hidden: true })
+}
+
+fn is_visible(session: &mut Session, symbol: &str) -> bool {
+    session.find_function(symbol).is_some_and(|f| session.ir.funcs[f].linkage != Linkage::Internal)
 }
 
 fn compile(language: Language, file: &Path, flags: &[&str], options: &[OsString], to: &Path) -> Result<(), String> {

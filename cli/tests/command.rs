@@ -203,6 +203,22 @@ fn gradients_are_checked_against_differences() {
     let lines: Vec<&str> = text(&output.stdout).lines().collect();
     assert!(lines[1].ends_with("right") && lines[2].contains("wrong: element"), "{lines:?}");
 
+    // A static function is differentiated as it stands in the source, not as what is left of it.
+    let part = "static double part(const double *x, double unused, int n) { (void)unused; return x[0] * x[n - 1]; }\n\
+        double (*volatile table[1])(const double *, double, int) = {part};\n\
+        double use(const double *x) { return part(x, 1.0, 2); }\n";
+    let part = module("part.c", part);
+    let output = enzyme(&["check", part.to_str().unwrap(), "--fn", "part"]);
+    assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
+    assert_eq!(text(&output.stdout).lines().count(), 3, "{}", text(&output.stdout));
+
+    // What lies behind an array is no number that could be compared.
+    let long = module("long.c", "double f(const double *x) { return x[0] * x[10]; }\n");
+    let output = enzyme(&["check", long.to_str().unwrap(), "--fn", "f"]);
+    assert!(text(&output.stderr).contains("longer than --size"), "{}", text(&output.stderr));
+    let output = enzyme(&["check", long.to_str().unwrap(), "--fn", "f", "--size", "11"]);
+    assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
+
     let crash = module("crash.c", "double f(double *x) { return *(double *)((long)x + (1l << 40)) * x[0]; }\n");
     let output = enzyme(&["check", crash.to_str().unwrap(), "--fn", "f"]);
     assert_eq!(output.status.code(), Some(1));
