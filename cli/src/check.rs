@@ -236,7 +236,7 @@ fn harness(made: &Made, how: &How, fortran: bool) -> Result<String, String> {
       double error = fabs(shadow{n}[i] - slope[0]) / scale, other = fabs(shadow{n}[i] - slope[1]) / scale;
       double best = error < other ? error : other;
       if (!(best <= {tolerance}) && fabs(slope[0] - slope[1]) / scale > {tolerance}) {{ rough = i + 1; rough_at = slope[1]; continue; }}
-      if (!(best <= worst)) {{ worst = best; where = i; at_worst = error < other ? slope[0] : slope[1]; }}
+      if (worst == worst && !(best <= worst)) {{ worst = best; where = i; at_worst = error < other ? slope[0] : slope[1]; }}
     }}
     int wrong = !(worst <= {tolerance});
     if (rough && worst < 0.0) {{ worst = 0.0; wrong = 0; }}

@@ -219,6 +219,13 @@ fn gradients_are_checked_against_differences() {
     let output = enzyme(&["check", long.to_str().unwrap(), "--fn", "f", "--size", "11"]);
     assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
 
+    // What is no number is wrong, whatever comes after it.
+    let nan = "#include <math.h>\ndouble f(const double *x) { return x[0] * x[1] * x[2] + sqrt(x[0] - x[0]); }\n";
+    let nan = module("nan.c", nan);
+    let output = enzyme(&["check", nan.to_str().unwrap(), "--fn", "f"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("wrong: element 0"), "{}", text(&output.stdout));
+
     let crash = module("crash.c", "double f(double *x) { return *(double *)((long)x + (1l << 40)) * x[0]; }\n");
     let output = enzyme(&["check", crash.to_str().unwrap(), "--fn", "f"]);
     assert_eq!(output.status.code(), Some(1));

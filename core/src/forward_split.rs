@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_diff::emit::Emit;
 use enzyme_diff::{Engine, Mode, ParamActivity};
-use enzyme_ir::{Const, Func, FuncId, Global, Linkage, MemClass, Module, Type, TypeId, ValueId};
+use enzyme_ir::{Func, FuncId, Linkage, MemClass, Module, Type, TypeId, ValueId};
 use enzyme_llvm::{MarkerCall, Session};
 
 use crate::codes;
@@ -126,17 +126,7 @@ impl Arguments<'_, '_> {
     }
 
     fn note(&mut self, name: &str) {
-        let global = self.e.module.find_global(name).unwrap_or_else(|| {
-            let ty = self.e.module.ctx.types.int(32);
-            let linkage = Linkage::External;
-            let name = name.to_owned();
-            let global =
-                Global { name, ty, init: None, constant: false, linkage, align: 0, thread_local: false, space: 0 };
-            self.e.module.globals.push(global)
-        });
-        let ptr = self.e.module.ctx.types.ptr();
-        let c = self.e.module.ctx.consts.intern(Const::Global(global));
-        let value = self.e.func.constant(c, ptr);
+        let value = marker::address_of_annotation(self.e, name);
         self.list.push(value);
     }
 

@@ -5,8 +5,9 @@
 //! annotations, which may stand before any argument or after the last, are about the whole call: [`Settings`]; the limit of
 //! its tape is read by [`max_tape`] before anything is prepared.
 
+use enzyme_diff::emit::Emit;
 use enzyme_diff::{Content, Mode, ParamActivity};
-use enzyme_ir::{FuncId, Module, Type, TypeId};
+use enzyme_ir::{Const, FuncId, Global, Linkage, Module, Type, TypeId, ValueId};
 use enzyme_llvm::{MarkerCall, MarkerValue};
 
 use crate::codes;
@@ -128,6 +129,19 @@ fn parts(module: &Module, params: &[TypeId], bytes: u64) -> Option<Vec<(TypeId, 
         end = offset + ctx.layout.size_of(&ctx.types, *ty)?;
     }
     (end <= bytes.div_ceil(8) * 8).then_some(out)
+}
+
+/// The address of an annotation, for marker calls that are written here.
+pub fn address_of_annotation(e: &mut Emit<'_>, name: &str) -> ValueId {
+    let global = e.module.find_global(name).unwrap_or_else(|| {
+        let ty = e.module.ctx.types.int(32);
+        let (name, linkage) = (name.to_owned(), Linkage::External);
+        let global = Global { name, ty, init: None, constant: false, linkage, align: 0, thread_local: false, space: 0 };
+        e.module.globals.push(global)
+    });
+    let ptr = e.module.ctx.types.ptr();
+    let c = e.module.ctx.consts.intern(Const::Global(global));
+    e.func.constant(c, ptr)
 }
 
 /// A marker call that was understood.

@@ -16,10 +16,11 @@
 
 use enzyme_diff::Mode;
 use enzyme_diff::emit::Emit;
-use enzyme_ir::{Const, Func, FuncId, Global, Linkage, MemClass, Module, Type, TypeId, ValueId};
+use enzyme_ir::{Func, FuncId, Linkage, MemClass, Module, Type, TypeId, ValueId};
 use enzyme_llvm::Session;
 
 use crate::codes;
+use crate::marker;
 use crate::report::{Report, from_problem};
 
 /// What one parameter is to the derivative.
@@ -147,16 +148,7 @@ struct Call<'a, 'm> {
 
 impl Call<'_, '_> {
     fn note(&mut self, name: &str) {
-        let global = self.e.module.find_global(name).unwrap_or_else(|| {
-            let ty = self.e.module.ctx.types.int(32);
-            let (name, linkage) = (name.to_owned(), Linkage::External);
-            let global =
-                Global { name, ty, init: None, constant: false, linkage, align: 0, thread_local: false, space: 0 };
-            self.e.module.globals.push(global)
-        });
-        let ptr = self.e.module.ctx.types.ptr();
-        let c = self.e.module.ctx.consts.intern(Const::Global(global));
-        let value = self.e.func.constant(c, ptr);
+        let value = marker::address_of_annotation(self.e, name);
         self.list.push(value);
     }
 }
@@ -238,8 +230,8 @@ fn function(module: &mut Module, f: FuncId, wanted: &Named) -> Result<FuncId, Re
         _ => e.module.ctx.types.tuple(fields.clone()),
     };
     let mode = if wanted.forward { Mode::Forward } else { Mode::Combined };
-    let marker = if mode == Mode::Forward { "__enzyme_fwddiff" } else { "__enzyme_autodiff" };
-    let out = e.call(&format!("{marker}.named.{}", wanted.name), whole, &list);
+    let part = if mode == Mode::Forward { "__enzyme_fwddiff" } else { "__enzyme_autodiff" };
+    let out = e.call(&format!("{part}.named.{}", wanted.name), whole, &list);
     let mut values = match fields.len() {
         0 => Vec::new(),
         1 => vec![out],

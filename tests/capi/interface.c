@@ -271,6 +271,15 @@ static void refusals(EnzymeContext *context, EnzymeModule *module)
     EXPECT(enzyme_code_address(code, "stuck", &address, &error), EnzymeStatus_NoCode, "", "needs 'unknown'");
     CHECK(enzyme_code_address(code, "energy", &address, NULL) == EnzymeStatus_Ok);
     enzyme_code_free(code);
+    // What the code generator cannot do is an error as well.
+    const char asked[] = "define void @f() {\n  call void asm sideeffect \"no_such_instruction\", \"\"()\n  ret void\n}\n";
+    CHECK(enzyme_module_read(context, asked, sizeof asked - 1, &out, NULL) == EnzymeStatus_Ok);
+    CHECK(enzyme_compile(out, 0, &code, NULL) == EnzymeStatus_Ok);
+    EXPECT(enzyme_code_address(code, "f", &address, &error), EnzymeStatus_NoCode, "", "instruction");
+    enzyme_code_free(code);
+    enzyme_module_free(out);
+    CHECK(enzyme_compile(module, 0, &code, NULL) == EnzymeStatus_Ok);
+    enzyme_code_free(code);
     EXPECT(enzyme_code_address(code, "energy", &address, &error), EnzymeStatus_Misuse, "", "freed");
 }
 

@@ -1,6 +1,6 @@
 //! Fortran programs through flang with the plugin, one test case for each program of `tests/fortran` and level: `lu::O0` to
 //! `lu::O3`. A program compares its gradients with differences itself and prints `ok NAME`, or `WRONG NAME` and the numbers.
-//! Three cases more: what is refused, and that the checks of the harness can fail.
+//! A few cases more: what is refused, when compiled or when run, and that the checks of the harness can fail.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -28,6 +28,8 @@ fn trials() -> Result<Vec<Trial>> {
     let mut trials = vec![
         trial("refused::shape".to_owned(), || refused(SHAPE, "E0105")),
         trial("refused::value".to_owned(), || refused(VALUE, "E0109")),
+        trial("refused::defined_assignment".to_owned(), || ends(DEFINED_ASSIGNMENT, "defined assignment")),
+        trial("refused::finaliser".to_owned(), || ends(FINALISER, "finalisers")),
         trial("selftest::wrong".to_owned(), selftest),
     ];
     for source in corpus::files(&toolchain::root().join("tests/fortran"), &["f90", "f"])? {
@@ -71,6 +73,103 @@ fn right(source: &Path, level: &str) -> Result<()> {
         return Ok(());
     }
     Err(finished.failure("a derivative is wrong, or none was checked"))
+}
+
+/// Procedures that assignments call where only flang's run-time library knows them.
+const DEFINED_ASSIGNMENT: &str = "
+module m
+  type inner
+    real(8) :: v = 0
+  contains
+    procedure :: take
+    generic :: assignment(=) => take
+  end type
+  type outer
+    type(inner) :: x
+    real(8), allocatable :: w(:)
+  end type
+contains
+  subroutine take(a, b)
+    class(inner), intent(inout) :: a
+    class(inner), intent(in) :: b
+    a%v = 2*b%v
+  end subroutine
+  function f(n, x) result(r)
+    integer, intent(in) :: n
+    real(8), intent(in) :: x(n)
+    real(8) :: r
+    type(outer) :: a, b
+    a%x%v = x(1)
+    a%w = x
+    b = a
+    r = b%x%v**2 + sum(b%w**2)
+  end function
+end module
+program p
+  use m
+  use check
+  use enzyme
+  real(8) :: x(3), g(3)
+  call fill(x)
+  g = 0
+  call enzyme_grad(f, 3, x, g)
+  call check_gradient('f', f, 3, x, g)
+end program
+";
+
+/// Procedures that are called when a value ends.
+const FINALISER: &str = "
+module m
+  type inner
+    real(8) :: v = 0
+  contains
+    final :: gone
+  end type
+  real(8) :: total = 0
+  type outer
+    type(inner) :: x
+    real(8), allocatable :: w(:)
+  end type
+contains
+  subroutine gone(a)
+    type(inner), intent(inout) :: a
+    total = total + a%v
+  end subroutine
+  function f(n, x) result(r)
+    integer, intent(in) :: n
+    real(8), intent(in) :: x(n)
+    real(8) :: r
+    type(outer) :: a, b
+    a%x%v = x(1)
+    a%w = x
+    b = a
+    r = total + b%x%v**2 + sum(b%w**2)
+  end function
+end module
+program p
+  use m
+  use check
+  use enzyme
+  real(8) :: x(3), g(3)
+  call fill(x)
+  g = 0
+  call enzyme_grad(f, 3, x, g)
+  call check_gradient('f', f, 3, x, g)
+end program
+";
+
+/// A program that compiles, and ends with a message where its derivative would be wrong.
+fn ends(program: &str, message: &str) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let source = folder.path().join("ends.f90");
+    std::fs::write(&source, program).map_err(Error::io("writing a program"))?;
+    compile(folder.path(), &source, "O1")?.expect_success("flang failed")?;
+    let finished = run(folder.path())?;
+    let said = finished.stderr.contains("no derivative") && finished.stderr.contains(message);
+    if said && !finished.succeeded() && !finished.stdout.contains("ok ") {
+        return Ok(());
+    }
+    Err(finished.failure(&format!("it must end with a message about {message}")))
 }
 
 /// The function describes its argument by its shape; without an interface only an address is passed.

@@ -61,14 +61,21 @@ INLINE void begin_elements(const descriptor *d, const char *file, int line)
 
 void _FortranAInitialize(const descriptor *d, const char *file, int line) { begin_elements(d, file, line); }
 
-INLINE void destroy(const descriptor *d, const char *file, int line)
+void _FortranADestroyWithoutFinalization(const descriptor *d)
 {
     if (owns(d) && d->base)
-        disown_elements(d, d->rank, derived_of(d), file, line);
+        disown_elements(d, d->rank, derived_of(d), 0, 0);
+}
+
+INLINE void destroy(const descriptor *d, const char *file, int line)
+{
+    const derived_type *type = derived_of(d);
+    if (type && !type->no_finalization && d->base)
+        REFUSE("finalisers", file, line);
+    _FortranADestroyWithoutFinalization(d);
 }
 
 void _FortranADestroy(const descriptor *d) { destroy(d, 0, 0); }
-void _FortranADestroyWithoutFinalization(const descriptor *d) { destroy(d, 0, 0); }
 
 _Bool _FortranAIsContiguous(const descriptor *d) { return is_dense(d); }
 

@@ -195,7 +195,7 @@ typedef struct {
   wide procedure_count;
   char rest[88];
   int special;
-  char has_parent, no_initialization, no_destruction, no_finalization;
+  char has_parent, no_initialization, no_destruction, no_finalization, no_defined_assignment;
 } derived_type;
 typedef struct {
   char name[24];
@@ -588,7 +588,7 @@ SHARED int overlap(const descriptor *a, const descriptor *b, int rank) {
   return a->base + low[0] < b->base + high[1] && b->base + low[1] < a->base + high[0];
 }
 
-// Assignment; to a temporary, which holds nothing yet and overlaps with nothing.
+// Assignment; to a temporary, which holds nothing yet, overlaps with nothing, and for which no procedure is called.
 SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int temporary) {
   const int type = from->type;
   const int owning = owns(from), rank = rank_of(to, from);
@@ -597,6 +597,8 @@ SHARED void assign(descriptor *to, const descriptor *from, const char *file, int
   const int other_length = type == CHARACTER && to->length != length;
   if (to->type != type)
     REFUSE("assignment that converts kinds", file, line);
+  if (derived && !temporary && !(derived->no_finalization && derived->no_defined_assignment))
+    REFUSE("assignment of derived types with finalisers or components with defined assignment", file, line);
   if (to->attribute == ALLOCATABLE && (!to->base || other_length || (from->rank > 0 && !same_shape(to, from)))) {
     // A new array, of which the old one may be the source.
     char *old = to->base;

@@ -10,6 +10,9 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -21,10 +24,25 @@ using namespace llvm;
 
 struct EnzJit {
   std::unique_ptr<orc::LLJIT> jit;
-  StringMap<std::string> missing; // what was left out, and what it needs that is not there
+  StringMap<std::string> missing;         // what was left out, and what it needs that is not there
+  std::shared_ptr<std::string> complaint; // what the code generator says
 };
 
 namespace {
+
+// Without a handler LLVM ends the process at the first error, as at assembly that it cannot read.
+struct KeepingHandler : DiagnosticHandler {
+  explicit KeepingHandler(std::shared_ptr<std::string> complaint) : complaint(std::move(complaint)) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() == DS_Error && complaint->empty()) {
+      raw_string_ostream out(*complaint);
+      DiagnosticPrinterRawOStream printer(out);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::shared_ptr<std::string> complaint;
+};
 
 void optimise(Module &module, TargetMachine &machine, uint32_t speed) {
   LoopAnalysisManager loops;
@@ -49,7 +67,8 @@ void optimise(Module &module, TargetMachine &machine, uint32_t speed) {
 // Leaves out what cannot be linked, so that the rest can: what uses a symbol that neither the module nor the process
 // has.
 StringMap<std::string> leaveOut(Module &module) {
-  StringMap<std::string> missing;
+  DenseMap<GlobalObject *, std::string> missing;
+  StringMap<std::string> names;
   SmallVector<GlobalObject *, 16> work;
   const auto lacks = [&](GlobalObject &object) {
     return object.isDeclaration() && !object.hasExternalWeakLinkage() && !object.getName().starts_with("llvm.") &&
@@ -58,12 +77,12 @@ StringMap<std::string> leaveOut(Module &module) {
   sys::DynamicLibrary::LoadLibraryPermanently(nullptr);
   for (GlobalObject &object : module.global_objects())
     if (lacks(object)) {
-      missing[object.getName()] = object.getName().str();
+      missing[&object] = object.getName().str();
       work.push_back(&object);
     }
   while (!work.empty()) {
     GlobalObject *object = work.pop_back_val();
-    const std::string why = missing[object->getName()];
+    const std::string why = missing[object];
     SmallVector<User *, 16> users(object->users());
     SmallPtrSet<User *, 16> seen;
     while (!users.empty()) {
@@ -74,20 +93,24 @@ StringMap<std::string> leaveOut(Module &module) {
       auto *user_object = inst ? inst->getFunction() : dyn_cast<GlobalObject>(user);
       if (!user_object) {
         append_range(users, user->users());
-      } else if (missing.try_emplace(user_object->getName(), why).second) {
+      } else if (missing.try_emplace(user_object, why).second) {
         work.push_back(user_object);
       }
     }
   }
   // Aliases of what is left out go with it; lists of functions that run by themselves are asked for by nobody.
   for (GlobalAlias &alias : make_early_inc_range(module.aliases()))
-    if (const GlobalObject *object = alias.getAliaseeObject(); object && missing.count(object->getName())) {
-      missing[alias.getName()] = missing[object->getName()];
+    if (GlobalObject *object = alias.getAliaseeObject(); object && missing.count(object)) {
+      names[alias.getName()] = missing[object];
       alias.replaceAllUsesWith(PoisonValue::get(alias.getType()));
       alias.eraseFromParent();
     }
   for (GlobalObject &object : make_early_inc_range(module.global_objects())) {
-    if (object.isDeclaration() || !missing.count(object.getName()))
+    auto left_out = missing.find(&object);
+    if (left_out == missing.end())
+      continue;
+    names[object.getName()] = left_out->second;
+    if (object.isDeclaration())
       continue;
     if (object.getName().starts_with("llvm.") && object.use_empty()) {
       object.eraseFromParent();
@@ -100,7 +123,7 @@ StringMap<std::string> leaveOut(Module &module) {
     else if (auto *variable = dyn_cast<GlobalVariable>(&object))
       variable->setInitializer(nullptr);
   }
-  return missing;
+  return names;
 }
 
 Expected<std::unique_ptr<EnzJit>> make(const Module &given, uint32_t speed) {
@@ -108,11 +131,14 @@ Expected<std::unique_ptr<EnzJit>> make(const Module &given, uint32_t speed) {
   std::call_once(started, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser();
   });
   SmallVector<char, 0> bytes;
   raw_svector_ostream out(bytes);
   WriteBitcodeToFile(given, out);
   auto context = std::make_unique<LLVMContext>();
+  auto complaint = std::make_shared<std::string>();
+  context->setDiagnosticHandler(std::make_unique<KeepingHandler>(complaint));
   auto copy = parseBitcodeFile(MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "copy"), *context);
   if (!copy)
     return copy.takeError();
@@ -144,7 +170,7 @@ Expected<std::unique_ptr<EnzJit>> make(const Module &given, uint32_t speed) {
     return std::move(error);
   if (Error error = (*jit)->initialize((*jit)->getMainJITDylib()))
     return std::move(error);
-  return std::make_unique<EnzJit>(EnzJit{std::move(*jit), std::move(missing)});
+  return std::make_unique<EnzJit>(EnzJit{std::move(*jit), std::move(missing), std::move(complaint)});
 }
 
 void tell(Error error, EnzTextSink sink, void *context) {
@@ -170,6 +196,14 @@ uint64_t enz_jit_address(EnzJit *jit, EnzStr name, EnzTextSink error, void *cont
     return 0;
   }
   auto address = jit->jit->lookup(enz::text(name));
+  if (!jit->complaint->empty()) {
+    // Code of it is not to be trusted, whether there is an address or not.
+    if (!address)
+      consumeError(address.takeError());
+    enz::SinkStream out(error, context);
+    *out << *jit->complaint;
+    return 0;
+  }
   if (address)
     return address->getValue();
   tell(address.takeError(), error, context);
