@@ -18,6 +18,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use enzyme_diff::custom::transposed;
 use enzyme_diff::emit::Emit;
 use enzyme_diff::{Engine, Mode, ParamActivity};
 use enzyme_ir::{Func, FuncId, Linkage, MemClass, Module, Type, TypeId, ValueId};
@@ -70,12 +71,23 @@ impl Written {
     }
 }
 
-/// Refuses the reverse sweep `call` if it finds shadows on its tape: tangents have no place there.
+/// Whether `call` is of a marker for a reverse sweep that is transposed.
+pub fn is_sweep(call: &MarkerCall) -> bool {
+    call.callee.starts_with(SWEEP)
+}
+
+/// Refuses the reverse sweep `call` if it finds shadows on its tape: tangents have no place there. And a derivative that would call
+/// what stands for a reverse rule only until it is transposed.
 pub fn check(module: &Module, engine: &Engine, call: &MarkerCall, sweep: FuncId) -> Result<(), Report> {
     let mut reached = vec![sweep];
     let mut n = 0;
-    while let Some(f) = reached.get(n).copied().filter(|_| call.callee.starts_with(SWEEP)) {
-        if engine.remembering.contains(&f) {
+    while let Some(f) = reached.get(n).copied() {
+        if !is_sweep(call) {
+            if transposed::is_declared(&module.funcs[f]) {
+                let what = "a rule for tangents on a tape is not linear in what the sweep gives it here";
+                return Err(Report::new(codes::E0113, what));
+            }
+        } else if engine.remembering.contains(&f) {
             let what = "shadows that the augmented sweep allocated or was given behind pointers lie on the tape";
             return Err(Report::new(codes::E0113, what)
                 .note("a reverse sweep is transposed here, which must find what it changes in its arguments"));

@@ -11,6 +11,7 @@ pub mod named;
 pub mod pipeline;
 pub mod report;
 mod rules;
+mod tape_size;
 mod truncate;
 pub mod wrapper;
 

@@ -34,7 +34,7 @@ pub const ERROR_ESTIMATE: &str = "__enzyme_error_estimate";
 /// The marker whose shadows are sets of independent variables.
 pub const SPARSITY: &str = "__enzyme_sparsity";
 
-/// Part of the names of marker functions that ask for the number of bytes which [`TAPE_BYTES`] is.
+/// Part of the names of marker functions that ask for the number of bytes of a tape: [`TAPE_BYTES`] and what follows the record.
 pub const AUGMENT_SIZE: &str = "__enzyme_augmentsize";
 
 /// Part of the names of marker functions that ask for tangents from a tape.
@@ -174,6 +174,8 @@ pub struct Settings {
     pub strong_zero: bool,
     /// Argument that points to memory for the record of a split derivative.
     pub tape: Option<usize>,
+    /// How many bytes that memory has.
+    pub allocated: Option<Allocated>,
     /// Number of lanes.
     pub width: u32,
     /// A shadow that is the argument itself says that its memory is constant.
@@ -182,6 +184,15 @@ pub struct Settings {
     pub keeps_tape: bool,
     /// Reverse sweeps of this module may do so.
     pub kept_tapes: bool,
+}
+
+/// The size of memory that a caller gives for a tape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Allocated {
+    /// So many bytes.
+    Bytes(u64),
+    /// As many as this argument says.
+    Argument(usize),
 }
 
 const NO_FREE: &str = "enzyme_nofree";
@@ -285,7 +296,8 @@ impl Settings {
                         return Err(Report::new(codes::E0105, why));
                     }
                     _ if note == "enzyme_tape" => self.tape = Some(at + 1),
-                    _ => {}
+                    MarkerValue::ConstInt(n) => self.allocated = Some(Allocated::Bytes(n)),
+                    _ => self.allocated = Some(Allocated::Argument(at + 1)),
                 }
                 return Ok(2);
             }
@@ -491,7 +503,13 @@ fn stride_of(module: &Module, call: &MarkerCall, at: usize, ty: TypeId, note: &s
     Ok(at)
 }
 
-fn default_activity(module: &Module, ty: TypeId, mode: Mode) -> ParamActivity {
+/// The activity that an argument states of the parameter behind it, if it is an annotation that does.
+pub fn activity_of(module: &Module, arg: &enzyme_llvm::MarkerArg, ty: TypeId) -> Option<ParamActivity> {
+    stated(module, annotation(&arg.value)?, ty, Mode::Augmented, 0).ok()
+}
+
+/// The activity of a parameter of which nothing is said.
+pub fn default_activity(module: &Module, ty: TypeId, mode: Mode) -> ParamActivity {
     let types = &module.ctx.types;
     if types.contains_pointer(ty) {
         ParamActivity::Dup

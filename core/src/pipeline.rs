@@ -22,6 +22,7 @@ use crate::forward_split;
 use crate::marker::{self, AUGMENT_SIZE, FORWARD_SPLIT, MARKERS, Marker, OTHER_MARKERS};
 use crate::report::{Report, from_problem, from_refusal};
 use crate::rules;
+use crate::tape_size;
 use crate::truncate::{self, TRUNCATE, TRUNCATE_MEMORY};
 use crate::wrapper;
 
@@ -88,7 +89,7 @@ fn work(
     }
     session.external_writes = Some(external_writes);
     let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
-    match rules::collect(session) {
+    match rules::collect(session, on_tape) {
         Ok(keep) => prepare.keep = keep,
         Err(reports) => {
             reports.into_iter().for_each(|r| r.show(session));
@@ -432,10 +433,6 @@ fn differentiate(
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Failure> {
     let already = engine.written.len();
-    if call.callee.contains(AUGMENT_SIZE) {
-        let wrapper = wrapper::size(&mut session.ir, call, number);
-        return replace(session, engine, call, Vec::new(), wrapper);
-    }
     if truncate::VALUES.iter().any(|part| call.callee.contains(part)) {
         return Err(truncate::no_value(call).into());
     }
@@ -447,9 +444,19 @@ fn differentiate(
         let wrapper = batch::build(&mut session.ir, call, number)?;
         return replace(session, engine, call, Vec::new(), wrapper);
     }
+    let sized = call.callee.contains(AUGMENT_SIZE).then(|| tape_size::asked(&session.ir, call)).transpose()?;
+    let (asker, call) = (call, sized.as_ref().unwrap_or(call));
     let mode = marker::mode_of(&call.callee)?;
     let func = marker::function_of(call)?;
-    let mut marker = marker::parse(&session.ir, call, mode, func)?;
+    let mut marker = match marker::parse(&session.ir, call, mode, func) {
+        Ok(marker) => marker,
+        // What the annotations alone do not say takes memory of its own.
+        Err(_) if sized.is_some() => {
+            let wrapper = tape_size::wrapper(&mut session.ir, asker, 0, number);
+            return replace(session, engine, asker, Vec::new(), wrapper);
+        }
+        Err(report) => return Err(report.into()),
+    };
     fortran::check_shapes(session, call, &marker)?;
     marker.settings.kept_tapes = engine.keeps_tapes && matches!(mode, Mode::Augmented | Mode::Gradient);
     if marker.settings.content == enzyme_diff::Content::Dependence
@@ -458,9 +465,11 @@ fn differentiate(
         let what = format!("'{}' needs '{}'", call.callee, enzyme_diff::UNION);
         return Err(Report::new(codes::E0108, what).note("<enzyme/sparsity.h> has it: include that header").into());
     }
-    let layout = wrapper::layout_of(&session.ir, call, &marker);
+    let transposed = forward_split::is_sweep(call);
+    // The tape is the same, what reads it is not.
+    let layout = wrapper::layout_of(&session.ir, call, &marker) ^ u64::from(transposed);
     if let Some((_, _, made)) = engine.kept.iter().find(|(m, n, _)| *m == mode && *n == layout).cloned() {
-        return put(session, engine, call, &marker, &made, Vec::new(), number);
+        return put(session, engine, asker, &marker, &made, Vec::new(), number);
     }
     let ruled = session.ir.stated.rules.contains_key(&func);
     if session.ir.funcs[func].is_declaration() && !session.has_body(func) && !ruled {
@@ -495,6 +504,7 @@ fn differentiate(
         width: marker.settings.width,
         tested: marker.settings.tested,
         keeps: marker.settings.kept_tapes,
+        transposed,
     };
     // Both halves of a split derivative are made at once, so that they agree on the tape.
     let (request, other) = match mode {
@@ -514,7 +524,12 @@ fn differentiate(
     }
     let made = engine.differentiate(&mut session.ir, &facts, &request, synthesis);
     let made = made.and_then(|first| match &other {
-        Some(r) => Ok((first, Some(engine.differentiate(&mut session.ir, &facts, r, synthesis)?))),
+        Some(r) => match engine.differentiate(&mut session.ir, &facts, r, synthesis) {
+            Ok(second) => Ok((first, Some(second))),
+            // A tape that is never gone back on, but has tangents.
+            Err(_) if has_tangents(session, engine, &facts, r, synthesis) => Ok((first, None)),
+            Err(refused) => Err(refused),
+        },
         None => Ok((first, None)),
     });
     if alone {
@@ -540,7 +555,22 @@ fn differentiate(
         }
     }
     let functions = engine.written[already..].to_vec();
-    put(session, engine, call, &marker, &derivative, functions, number)
+    put(session, engine, asker, &marker, &derivative, functions, number)
+}
+
+/// Whether the program gives rules for tangents on the tape of `request`, and they suffice for these.
+fn has_tangents(
+    session: &mut Session,
+    engine: &mut Engine,
+    facts: &BTreeMap<FuncId, Facts>,
+    request: &Request,
+    options: enzyme_diff::Options,
+) -> bool {
+    let stated = session.ir.stated.rules.values().any(|rule| rule.transposed.is_some());
+    let transposed = Request { transposed: true, ..request.clone() };
+    stated
+        && request.mode == Mode::Gradient
+        && engine.differentiate(&mut session.ir, facts, &transposed, options).is_ok()
 }
 
 /// Puts a derivative, of which `functions` are new, in the place of a marker call.
@@ -554,7 +584,16 @@ fn put(
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Failure> {
     forward_split::check(&session.ir, engine, call, derivative.func)?;
-    let wrapper = wrapper::build(&mut session.ir, call, marker, derivative, &engine.globals, number)?;
+    let made = wrapper::Made {
+        derivative: derivative.clone(),
+        globals: &engine.globals,
+        tape: engine.tapes.get(&derivative.func).copied(),
+    };
+    let wrapper = if call.callee.contains(AUGMENT_SIZE) {
+        tape_size::wrapper(&mut session.ir, call, made.tape.unwrap_or(0), number)
+    } else {
+        wrapper::build(&mut session.ir, call, marker, &made, number)?
+    };
     replace(session, engine, call, functions, wrapper)
 }
 

@@ -1,18 +1,19 @@
 //! Derivatives that the program gives of its own functions: read from registration globals into the module's statements.
 //!
 //! A function with a rule is opaque: the analyses see a model of it that does nothing with what it is given, and the engine calls
-//! the rule instead of making a derivative. Rules for tangents from a tape are not called: those tangents are made from the reverse
-//! rule, which has to be there.
+//! the rule instead of making a derivative. Rules for tangents on a tape are transposed where such tangents are asked for.
 
-use enzyme_diff::{Engine, Mode};
+use enzyme_diff::custom::transposed;
+use enzyme_diff::{Engine, Mode, RefusalKind};
 use enzyme_ir::{Builder, FuncId, Module, Type, ValueId};
 use enzyme_llvm::{Registration, RegistrationKind, Session};
 
 use crate::codes;
-use crate::report::Report;
+use crate::report::{Report, from_problem};
 
-/// Notes the rules of the module; the names of functions that have to stay calls.
-pub fn collect(session: &mut Session) -> Result<Vec<String>, Vec<Report>> {
+/// Notes the rules of the module, those for tangents on a tape if any are asked for (`on_tape`); the names of functions that have to
+/// stay calls.
+pub fn collect(session: &mut Session, on_tape: bool) -> Result<Vec<String>, Vec<Report>> {
     let mut reports = Vec::new();
     let mut keep = Vec::new();
     let registrations = session.registrations();
@@ -23,17 +24,27 @@ pub fn collect(session: &mut Session) -> Result<Vec<String>, Vec<Report>> {
             Err(report) => reports.push(report),
         }
     }
-    // Tangents from a tape come from the reverse sweep on it.
-    for r in registrations.iter().filter(|r| r.kind == RegistrationKind::SplitDerivative) {
-        let primal = r.functions.first().copied().flatten();
-        let reverse = primal.and_then(|f| session.ir.stated.rules.get(&f)).and_then(|rule| rule.reverse);
-        if reverse.is_none() && reports.is_empty() {
-            let what = "states a rule for tangents from a tape, which are made from the reverse rule: register that with \
-                        __enzyme_register_gradient";
-            reports.push(Report::new(codes::E0111, format!("'{}' {what}", r.name)));
-        }
+    let on_tapes = registrations.iter().filter(|r| on_tape && r.kind == RegistrationKind::SplitDerivative);
+    for r in on_tapes.filter(|_| reports.is_empty()).collect::<Vec<_>>() {
+        reports.extend(tangents(session, r).err());
     }
     if reports.is_empty() { Ok(keep) } else { Err(reports) }
+}
+
+/// Lets tangents on the tape of a function be taken by the rule that the program gives.
+fn tangents(session: &mut Session, r: &Registration) -> Result<(), Report> {
+    let [Some(primal), Some(augmented), Some(rule), _] = r.functions else { return Ok(()) };
+    let made = transposed::state(&mut session.ir, primal, augmented, rule).map_err(|refusal| {
+        let why = match refusal.kind {
+            RefusalKind::Rule(text) => text,
+            other => format!("{other:?}"),
+        };
+        Report::new(codes::E0111, why).at(Some(primal), None)
+    })?;
+    session.export(&made).map_err(|problems| match problems.first() {
+        Some(p) => from_problem(p, codes::E0901),
+        None => Report::new(codes::E0901, "a function was not accepted".to_owned()),
+    })
 }
 
 fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report> {
@@ -65,10 +76,22 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
             false => wrong(&format!("takes '{name}' for '{}', which the table of rules does not have", r.like)),
         };
     }
+    let both = |a: FuncId, b: FuncId| format!("'{}' and '{}'", module.funcs[a].name, module.funcs[b].name);
+    let other =
+        module.stated.rules.get(&primal).and_then(|rule| rule.augmented).filter(|f| needed == 3 && *f != functions[1]);
+    if let Some(f) = other {
+        return wrong(&format!(
+            "gives '{name}' two augmented primals, {}: its tape is that of one",
+            both(f, functions[1])
+        ));
+    }
     let rule = module.stated.rules.entry(primal).or_default();
     match (r.kind, functions.as_slice()) {
         (RegistrationKind::Gradient, [_, augmented, reverse]) => {
             (rule.augmented, rule.reverse) = (Some(*augmented), Some(*reverse));
+        }
+        (RegistrationKind::SplitDerivative, [_, augmented, _]) => {
+            rule.augmented.get_or_insert(*augmented);
         }
         (RegistrationKind::Derivative, [_, forward]) => rule.forward = Some(*forward),
         _ => {}

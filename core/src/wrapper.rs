@@ -11,18 +11,28 @@ use enzyme_ir::{CastOp, Const, Func, FuncId, IntPred, Linkage, MemClass, Module,
 use enzyme_llvm::MarkerCall;
 
 use crate::codes;
-use crate::marker::{LaneArg, Marker};
+use crate::marker::{Allocated, LaneArg, Marker, TAPE_BYTES};
 use crate::report::Report;
+
+/// What a marker call is about.
+pub struct Made<'a> {
+    /// The derivative.
+    pub derivative: Derivative,
+    /// Shadows of global variables.
+    pub globals: &'a ShadowGlobals,
+    /// The bytes of a tape that lies where the wrapper says.
+    pub tape: Option<u64>,
+}
 
 /// Writes the wrapper for `call` into `module`.
 pub fn build(
     module: &mut Module,
     call: &MarkerCall,
     marker: &Marker,
-    derivative: &Derivative,
-    globals: &ShadowGlobals,
+    made: &Made<'_>,
     number: usize,
 ) -> Result<FuncId, Report> {
+    let derivative = &made.derivative;
     let params: Vec<TypeId> = call.args.iter().map(|a| a.ty).collect();
     let sig = module.ctx.types.func(call.ret, params.clone());
     let base = module.funcs[derivative.func].name.clone();
@@ -35,7 +45,7 @@ pub fn build(
     let start = e.new_block("start");
     e.block = start;
     if marker.mode != Mode::Gradient {
-        clear_globals(&mut e, globals);
+        clear_globals(&mut e, made.globals);
     }
     let signature = &derivative.signature;
     let (ret, param_types, _) = e.module.signature(marker.func);
@@ -78,14 +88,14 @@ pub fn build(
             args[at + lane] = Some(one);
         }
     }
-    let record = record_before(&mut e, call, marker, derivative, &mut args);
+    let record = record_before(&mut e, call, marker, made, &mut args);
     let args: Vec<ValueId> = args.into_iter().flatten().collect();
     let out = e.call_func(derivative.func, &args);
     let value = match marker.mode {
         Mode::Forward => tangent(&mut e, call, marker, derivative, out)?,
         Mode::Augmented => augmented(&mut e, call, marker, derivative, out, record)?,
         Mode::Gradient => {
-            release_record(&mut e, marker, record);
+            release_record(&mut e, marker, record, made.tape);
             adjoints(&mut e, call, marker, derivative, out)?
         }
         Mode::Combined => adjoints(&mut e, call, marker, derivative, out)?,
@@ -117,9 +127,10 @@ fn record_before(
     e: &mut Emit<'_>,
     call: &MarkerCall,
     marker: &Marker,
-    derivative: &Derivative,
+    made: &Made<'_>,
     args: &mut [Option<ValueId>],
 ) -> Option<ValueId> {
+    let (signature, tape) = (&made.derivative.signature, made.tape.unwrap_or(0));
     let given = marker.tape.map(|n| e.func.params[n]);
     let layout = layout_of(e.module, call, marker);
     let layout = e.b().i64(layout);
@@ -130,7 +141,7 @@ fn record_before(
                 Some(memory) => memory,
                 None => {
                     let alloc = enzyme_diff::runtime::alloc(e.module);
-                    let bytes = e.b().i64(crate::marker::TAPE_BYTES);
+                    let bytes = e.b().i64(TAPE_BYTES + tape);
                     e.call_func(alloc, &[bytes])
                 }
             };
@@ -138,8 +149,11 @@ fn record_before(
             let (list, number) = (record_field(e, record, 1), record_field(e, record, 2));
             e.b().store(null, list, 0, MemClass::Tape);
             e.b().store(layout, number, 0, MemClass::Tape);
-            if let Some(at) = derivative.signature.deferred {
+            if let Some(at) = signature.deferred {
                 args[at] = Some(list);
+            }
+            if let Some(at) = signature.place {
+                args[at] = Some(place(e, call, marker, record, tape));
             }
             Some(record)
         }
@@ -155,7 +169,7 @@ fn record_before(
             let why = "the tape was not written by __enzyme_augmentfwd of this function with these annotations";
             enzyme_diff::runtime::stop(e, &call.callee, why);
             e.block = good;
-            if let Some(at) = derivative.signature.tape {
+            if let Some(at) = signature.tape {
                 args[at] = Some(e.b().load(ptr, record, 0, MemClass::Tape));
             }
             Some(record)
@@ -164,14 +178,60 @@ fn record_before(
     }
 }
 
-/// Frees what was put off, and the record if it is ours.
-fn release_record(e: &mut Emit<'_>, marker: &Marker, record: Option<ValueId>) {
+/// Where the tape goes: behind the record if there is room, else into memory of its own.
+fn place(e: &mut Emit<'_>, call: &MarkerCall, marker: &Marker, record: ValueId, tape: u64) -> ValueId {
+    let behind = record_field(e, record, TAPE_BYTES / 8);
+    let needed = TAPE_BYTES + tape;
+    let granted = match (marker.tape, marker.settings.allocated) {
+        (None, _) => return behind,
+        (Some(_), Some(Allocated::Bytes(n))) if n >= needed => return behind,
+        (Some(_), Some(Allocated::Argument(n))) => {
+            let n = e.func.params[n];
+            Some(e.to_i64(n))
+        }
+        (Some(_), Some(Allocated::Bytes(_)) | None) => None,
+    };
+    let alloc = enzyme_diff::runtime::alloc(e.module);
+    let bytes = e.b().i64(tape);
+    let Some(granted) = granted else { return e.call_func(alloc, &[bytes]) };
+    let (none, record_alone) = (e.new_block("none"), e.new_block("record"));
+    let (more, ready) = (e.new_block("more"), e.new_block("ready"));
+    let least = e.b().i64(TAPE_BYTES);
+    let too_few = e.b().icmp(IntPred::Ult, granted, least);
+    e.b().cond_br(too_few, none, record_alone);
+    e.block = none;
+    enzyme_diff::runtime::stop(e, &call.callee, "enzyme_allocated grants fewer bytes than __enzyme_augmentsize says");
+    e.block = record_alone;
+    let ptr = e.module.ctx.types.ptr();
+    let slot = e.slot(ptr, None);
+    e.b().store(behind, slot, 0, MemClass::Unknown);
+    let all = e.b().i64(needed);
+    let enough = e.b().icmp(IntPred::Uge, granted, all);
+    e.b().cond_br(enough, ready, more);
+    e.block = more;
+    let own = e.call_func(alloc, &[bytes]);
+    e.b().store(own, slot, 0, MemClass::Unknown);
+    e.b().br(ready);
+    e.block = ready;
+    e.b().load(ptr, slot, 0, MemClass::Unknown)
+}
+
+/// Frees what was put off, the tape if it does not lie behind the record, and the record if it is ours.
+fn release_record(e: &mut Emit<'_>, marker: &Marker, record: Option<ValueId>, tape: Option<u64>) {
     let Some(record) = record.filter(|_| !marker.settings.keeps_tape) else { return };
     let (ptr, void) = (e.module.ctx.types.ptr(), e.module.ctx.types.void());
     let list = record_field(e, record, 1);
     let list = e.b().load(ptr, list, 0, MemClass::Tape);
     let release = enzyme_diff::runtime::release(e.module);
     e.call_func(release, &[list]);
+    if tape.is_some_and(|bytes| bytes > 0) {
+        let at = e.b().load(ptr, record, 0, MemClass::Tape);
+        let behind = record_field(e, record, TAPE_BYTES / 8);
+        let apart = e.b().icmp(IntPred::Ne, at, behind);
+        let null = e.b().zero(ptr);
+        let own = e.choose(apart, at, null);
+        e.call("free", void, &[own]);
+    }
     if marker.settings.tape.is_none() {
         e.call("free", void, &[record]);
     }
@@ -205,25 +265,6 @@ fn augmented(
         values.extend((0..marker.settings.width).map(|lane| e.b().extract_value(out, &[field + lane])));
     }
     give_back(e, call, values, "the first call of a split derivative returns the tape, the result, and its shadow")
-}
-
-/// The function that takes the place of a call which asks for the size of a tape.
-pub fn size(module: &mut Module, call: &MarkerCall, number: usize) -> FuncId {
-    let params: Vec<TypeId> = call.args.iter().map(|a| a.ty).collect();
-    let sig = module.ctx.types.func(call.ret, params.clone());
-    let mut func = Func::new(format!("enzyme.size.call{number}"), sig, &params);
-    func.linkage = Linkage::Internal;
-    let mut e = Emit::new(module, func);
-    let start = e.new_block("start");
-    e.block = start;
-    let value = match e.module.ctx.types[call.ret] {
-        Type::Int(_) => Some(e.b().int(call.ret, crate::marker::TAPE_BYTES)),
-        Type::Void => None,
-        _ => Some(e.b().zero(call.ret)),
-    };
-    e.b().ret(value);
-    let func = e.finish(start);
-    module.funcs.push(func)
 }
 
 /// Shadows that we made of global variables start from zero at each call.

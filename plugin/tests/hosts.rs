@@ -251,9 +251,11 @@ fn rules_in_metadata_are_used() {
     // A wrong derivative on purpose: the rule's.
     let module = "declare double @__enzyme_autodiff(ptr, ...)
 declare double @__enzyme_fwddiff(ptr, ...)
+declare {ptr, double} @__enzyme_augmentfwd(ptr, ...)
+declare double @__enzyme_fwdsplit(ptr, ...)
 declare i32 @printf(ptr, ...)
-@format = private constant [7 x i8] c\"%g %g\\0A\\00\"
-define double @square(double %x) !enzyme_augment !0 !enzyme_gradient !1 !enzyme_derivative !2 {
+@format = private constant [10 x i8] c\"%g %g %g\\0A\\00\"
+define double @square(double %x) !enzyme_augment !0 !enzyme_gradient !1 !enzyme_derivative !2 !enzyme_splitderivative !3 {
   %y = fmul double %x, %x
   ret double %y
 }
@@ -270,6 +272,10 @@ define double @tangent(double %x, double %dx) {
   %d = fmul double %dx, 10.0
   ret double %d
 }
+define double @on_tape(double %x, double %dx, ptr %tape) {
+  %d = fmul double %dx, 7.0
+  ret double %d
+}
 define double @f(double %x) {
   %y = call double @square(double %x)
   ret double %y
@@ -277,18 +283,22 @@ define double @f(double %x) {
 define i32 @main() {
   %g = call double (ptr, ...) @__enzyme_autodiff(ptr @f, double 3.0)
   %t = call double (ptr, ...) @__enzyme_fwddiff(ptr @f, double 3.0, double 1.0)
-  %n = call i32 (ptr, ...) @printf(ptr @format, double %g, double %t)
+  %a = call {ptr, double} (ptr, ...) @__enzyme_augmentfwd(ptr @f, double 3.0)
+  %tape = extractvalue {ptr, double} %a, 0
+  %s = call double (ptr, ...) @__enzyme_fwdsplit(ptr @f, double 3.0, double 1.0, ptr %tape)
+  %n = call i32 (ptr, ...) @printf(ptr @format, double %g, double %t, double %s)
   ret i32 0
 }
 !0 = !{ptr @augmented}
 !1 = !{ptr @reversed}
-!2 = !{ptr @tangent}";
+!2 = !{ptr @tangent}
+!3 = !{ptr @on_tape}";
     let load = format!("-load-pass-plugin={}", plugin());
     for passes in ["-passes=enzyme", "-passes=default<O2>"] {
         let folder = Folder::new("opt-rules", &[("a.ll", module)]);
         folder.run("opt-22", &[&load, passes, "a.ll", "-o", "b.bc"]);
         folder.run("clang-22", &["b.bc", "-o", "program"]);
-        assert_eq!(folder.result(), "100 10\n", "{passes}");
+        assert_eq!(folder.result(), "100 10 7\n", "{passes}");
     }
 }
 

@@ -112,7 +112,7 @@ static double value(const double *x)
     return sum;
 }
 
-enum { BYTES = 64 };
+enum { BYTES = 512 };
 
 static void augment(const double *x, double *s, char *tape)
 {

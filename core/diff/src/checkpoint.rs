@@ -200,6 +200,8 @@ impl Writer<'_, '_> {
             kept: std::collections::BTreeSet::new(),
             unwinds: self.s.key.unwinds,
             keeps: false,
+            transposed: false,
+            placed: false,
             value: false,
             width: 1,
         };

@@ -8,7 +8,8 @@
 //! | forward | the same, floats followed by their tangents | the tangent of the result, or the result and its tangent |
 //!
 //! These are the reference system's conventions, in which integers too are followed by a shadow (which is zero); rules without are
-//! taken as well. The shadow of memory that the call declares constant is null. A tape that is no pointer is boxed.
+//! taken as well. The shadow of memory that the call declares constant is null. A tape that is no pointer is boxed; the box is freed
+//! by the reverse sweep, or with all that is put off where that may run again.
 //!
 //! Invariant: a rule is called only with the types that it is declared with; what does not fit is a refusal that shows both.
 //! Not handled: functions that return pointers (refused); parameters and results passed as `byval` or `sret`, except a result of
@@ -19,6 +20,8 @@ use enzyme_ir::{CustomRule, Func, FuncId, MemClass, Module, Type, TypeId, ValueI
 use crate::emit::Emit;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode, Signature};
+
+pub mod transposed;
 
 /// The derivative of `primal` for `key`, which calls what the program registered.
 pub fn synthesise(
@@ -37,7 +40,7 @@ pub fn synthesise(
         let what = "a registered reverse rule for several lanes at once";
         return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
     }
-    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0 };
+    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed: key.unwinds };
     let returned = a.result_type();
     if a.e.module.ctx.types.contains_pointer(returned) {
         let text = format!("'{}' has a rule and returns a pointer: to what memory is not known", primal.name);
@@ -63,15 +66,18 @@ pub fn synthesise(
         }
         Mode::Augmented => {
             let done = a.augmented(rule)?;
+            a.list(&done);
             let mut fields = vec![done.tape];
             fields.extend(done.result.filter(|_| sig.result_field.is_some()));
             fields
         }
         Mode::Gradient => {
             let tape = sig.tape.map(|n| a.e.func.params[n]);
-            a.reverse(rule, tape)?
+            let reverse = if key.transposed { rule.transposed.or(rule.reverse) } else { rule.reverse };
+            a.reverse(&CustomRule { reverse, ..rule.clone() }, tape)?
         }
         Mode::Combined => {
+            a.listed = false;
             let done = a.augmented(rule)?;
             let mut fields: Vec<ValueId> = done.result.into_iter().filter(|_| sig.result_field.is_some()).collect();
             fields.extend(a.reverse(rule, Some(done.tape))?);
@@ -91,12 +97,41 @@ struct Adapter<'a, 'm> {
     mixed: &'a [bool],
     /// The lane whose tangents are passed.
     lane: usize,
+    /// Boxes of tapes are freed with all that is put off.
+    listed: bool,
 }
 
 /// What an augmented rule returned.
 struct Augmented {
     tape: ValueId,
+    /// The tape is a box of ours.
+    boxed: bool,
     result: Option<ValueId>,
+}
+
+/// The type that `f` returns, also where that is through memory.
+fn returned(module: &Module, f: FuncId) -> TypeId {
+    let sret = module.funcs[f].param_attrs.first().and_then(|a| a.sret);
+    sret.unwrap_or_else(|| module.signature(f).0)
+}
+
+fn fields(module: &Module, ty: TypeId) -> Vec<TypeId> {
+    match &module.ctx.types[ty] {
+        Type::Struct(s) => s.fields.clone().unwrap_or_default(),
+        Type::Array { elem, len } if *len <= 8 => vec![*elem; *len as usize],
+        _ => vec![ty],
+    }
+}
+
+/// The type of the tape that the augmented rule of a function returns, whose result is a `ret`.
+fn tape_type(module: &Module, ret: TypeId, augmented: FuncId) -> Option<TypeId> {
+    let given = returned(module, augmented);
+    let is_void = |ty: TypeId| module.ctx.types[ty] == Type::Void;
+    if is_void(ret) {
+        return Some(given).filter(|ty| !is_void(*ty));
+    }
+    let fields = fields(module, given);
+    if given == ret { None } else { fields.first().copied().filter(|_| fields.len() == 2) }
 }
 
 impl Adapter<'_, '_> {
@@ -205,57 +240,55 @@ impl Adapter<'_, '_> {
         Err(self.lies(f, "a rule has other parameters than its function asks for"))
     }
 
-    /// The type that `f` returns, also where that is through memory.
-    fn returned(&self, f: FuncId) -> TypeId {
-        let sret = self.e.module.funcs[f].param_attrs.first().and_then(|a| a.sret);
-        sret.unwrap_or_else(|| self.signature_of(f).0)
-    }
-
-    fn fields(&self, ty: TypeId) -> Vec<TypeId> {
-        match &self.e.module.ctx.types[ty] {
-            Type::Struct(s) => s.fields.clone().unwrap_or_default(),
-            Type::Array { elem, len } if *len <= 8 => vec![*elem; *len as usize],
-            _ => vec![ty],
-        }
-    }
-
     fn augmented(&mut self, rule: &CustomRule) -> Result<Augmented, Refusal> {
         let f = rule.augmented.ok_or_else(|| self.missing("augmented primal"))?;
-        let (ret, given) = (self.result_type(), self.returned(f));
+        let (ret, given) = (self.result_type(), returned(self.e.module, f));
         let (value, _) = self.call(f, false, &[], 0)?;
         let ptr = self.e.module.ctx.types.ptr();
         let null = self.e.b().zero(ptr);
         if self.is_void(ret) {
-            let tape = if self.is_void(given) { null } else { self.boxed(value) };
-            return Ok(Augmented { tape, result: None });
+            let (tape, boxed) = if self.is_void(given) { (null, false) } else { self.boxed(value) };
+            return Ok(Augmented { tape, boxed, result: None });
         }
         if given == ret {
-            return Ok(Augmented { tape: null, result: Some(value) });
+            return Ok(Augmented { tape: null, boxed: false, result: Some(value) });
         }
-        let [kept, result] = self.fields(given)[..] else {
+        let [kept, result] = fields(self.e.module, given)[..] else {
             return Err(self.lies(f, "the augmented rule does not return the function's result"));
         };
         if result != ret || self.is_void(kept) {
             return Err(self.lies(f, "the augmented rule does not return the function's result"));
         }
         let tape = self.e.b().extract_value(value, &[0]);
-        let tape = self.boxed(tape);
-        Ok(Augmented { tape, result: Some(self.e.b().extract_value(value, &[1])) })
+        let (tape, boxed) = self.boxed(tape);
+        Ok(Augmented { tape, boxed, result: Some(self.e.b().extract_value(value, &[1])) })
     }
 
-    /// A tape as a pointer.
-    fn boxed(&mut self, v: ValueId) -> ValueId {
+    /// Puts the tape on the list of what is freed at the end if it is a box and the reverse sweep does not free it.
+    fn list(&mut self, done: &Augmented) {
+        let head = self.sig.deferred.map(|n| self.e.func.params[n]);
+        if let (Some(head), true) = (head, done.boxed && self.listed) {
+            let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+            let defer = crate::runtime::defer(self.e.module);
+            let free = self.e.module.declare("free", void, &[ptr]);
+            let free = self.e.b().func_addr(free);
+            self.e.call_func(defer, &[head, done.tape, free]);
+        }
+    }
+
+    /// A tape as a pointer, and whether that is to a box.
+    fn boxed(&mut self, v: ValueId) -> (ValueId, bool) {
         let ty = self.e.ty(v);
         let ptr = self.e.module.ctx.types.ptr();
         if ty == ptr {
-            return v;
+            return (v, false);
         }
         let bytes = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, ty).unwrap_or(0);
         let alloc = crate::runtime::alloc(self.e.module);
         let bytes = self.e.b().i64(bytes);
         let memory = self.e.call_func(alloc, &[bytes]);
         self.e.b().store(v, memory, 0, MemClass::Tape);
-        memory
+        (memory, true)
     }
 
     /// The tape as the reverse rule takes it.
@@ -265,7 +298,9 @@ impl Adapter<'_, '_> {
             return tape;
         }
         let v = self.e.b().load(ty, tape, 0, MemClass::Tape);
-        self.e.call("free", void, &[tape]);
+        if !self.listed {
+            self.e.call("free", void, &[tape]);
+        }
         v
     }
 
@@ -283,14 +318,14 @@ impl Adapter<'_, '_> {
                 None => self.e.b().zero(ret),
             });
         }
-        let kept = self.tape_type(aug);
+        let kept = tape_type(self.e.module, ret, aug);
         if let (Some(ty), Some(tape)) = (kept, tape) {
             // It is read only if the rule takes it; a box is freed in any case.
             let v = self.unboxed(tape, ty);
             more.push(v);
         }
         let (value, _) = self.call(f, false, &more, usize::from(seeded))?;
-        let given = self.returned(f);
+        let given = returned(self.e.module, f);
         let floats: Vec<usize> = (0..self.primal.params.len())
             .filter(|n| {
                 let ty = self.primal.ty(self.primal.params[*n]);
@@ -323,7 +358,7 @@ impl Adapter<'_, '_> {
         {
             return Ok(vec![value]);
         }
-        if self.fields(given) == wanted {
+        if fields(self.e.module, given) == wanted {
             return Ok((0..wanted.len()).map(|n| self.e.b().extract_value(value, &[n as u32])).collect());
         }
         // Small structures travel in registers of other types.
@@ -339,52 +374,49 @@ impl Adapter<'_, '_> {
         Ok((0..wanted.len()).map(|n| self.e.b().extract_value(whole, &[n as u32])).collect())
     }
 
-    /// The type of the tape that the augmented rule returns.
-    fn tape_type(&self, aug: FuncId) -> Option<TypeId> {
-        let (ret, given) = (self.result_type(), self.returned(aug));
-        if self.is_void(ret) {
-            return Some(given).filter(|ty| !self.is_void(*ty));
-        }
-        let fields = self.fields(given);
-        if given == ret { None } else { fields.first().copied().filter(|_| fields.len() == 2) }
-    }
-
     fn forward(&mut self, rule: &CustomRule) -> Result<Vec<ValueId>, Refusal> {
         let f = rule.forward.ok_or_else(|| self.missing("forward rule (__enzyme_register_derivative)"))?;
-        let (ret, given) = (self.result_type(), self.returned(f));
-        if self.is_void(ret) {
-            self.call(f, true, &[], 0)?;
-            return Ok(Vec::new());
-        }
-        let wants = (self.sig.result_field.is_some(), self.sig.shadow_field.is_some());
-        let (value, tangent) = if given == ret && self.fields(ret) != vec![ret; 2] {
-            // The rule gives the tangent alone. What the function writes, the rule has to write as well.
-            let mut args = Vec::new();
-            for n in 0..self.primal.params.len() {
-                args.push(self.e.func.params[self.sig.primal[n]]);
+        let Some((value, tangent)) = self.tangent(f, &[])? else { return Ok(Vec::new()) };
+        let value = match value {
+            Some(v) => v,
+            None => {
+                // The rule gives the tangent alone. What the function writes, the rule has to write as well.
+                let args: Vec<ValueId> = self.sig.primal.iter().map(|n| self.e.func.params[*n]).collect();
+                let lost = || Refusal::new(RefusalKind::Internal(format!("'{}' was lost", self.primal.name)));
+                let primal = self.e.module.find_func(&self.primal.name).ok_or_else(lost)?;
+                self.e.call_func(primal, &args)
             }
-            let lost = || Refusal::new(RefusalKind::Internal(format!("'{}' was lost", self.primal.name)));
-            let primal = self.e.module.find_func(&self.primal.name).ok_or_else(lost)?;
-            let value = self.e.call_func(primal, &args);
-            (value, self.call(f, true, &[], 0)?.0)
-        } else if self.fields(given) == [ret, ret] {
-            let (both, _) = self.call(f, true, &[], 0)?;
-            (self.e.b().extract_value(both, &[0]), self.e.b().extract_value(both, &[1]))
-        } else {
-            let ctx = &self.e.module.ctx;
-            let size = |ty: TypeId| ctx.layout.size_of(&ctx.types, ty);
-            let fits = size(given) == size(ret).map(|n| 2 * n) && !ctx.types.contains_pointer(given);
-            if !fits || self.is_void(given) {
-                return Err(self.lies(f, "the forward rule returns neither the tangent nor the result and its tangent"));
-            }
-            let (both, _) = self.call(f, true, &[], 0)?;
-            let slot = self.e.slot(given, None);
-            self.e.b().store(both, slot, 0, MemClass::Unknown);
-            let pair = self.e.module.ctx.types.tuple(vec![ret, ret]);
-            let pair = self.e.b().load(pair, slot, 1, MemClass::Unknown);
-            (self.e.b().extract_value(pair, &[0]), self.e.b().extract_value(pair, &[1]))
         };
+        let wants = (self.sig.result_field.is_some(), self.sig.shadow_field.is_some());
         let parts = [(wants.0, value), (wants.1, tangent)];
         Ok(parts.into_iter().filter(|p| p.0).map(|p| p.1).collect())
+    }
+
+    /// Calls a rule for tangents: the function's result, if the rule gives it, and its tangent, if the function has a result.
+    fn tangent(&mut self, f: FuncId, more: &[ValueId]) -> Result<Option<(Option<ValueId>, ValueId)>, Refusal> {
+        let (ret, given) = (self.result_type(), returned(self.e.module, f));
+        if self.is_void(ret) {
+            self.call(f, true, more, 0)?;
+            return Ok(None);
+        }
+        if given == ret && fields(self.e.module, ret) != vec![ret; 2] {
+            return Ok(Some((None, self.call(f, true, more, 0)?.0)));
+        }
+        if fields(self.e.module, given) == [ret, ret] {
+            let (both, _) = self.call(f, true, more, 0)?;
+            return Ok(Some((Some(self.e.b().extract_value(both, &[0])), self.e.b().extract_value(both, &[1]))));
+        }
+        let ctx = &self.e.module.ctx;
+        let size = |ty: TypeId| ctx.layout.size_of(&ctx.types, ty);
+        let fits = size(given) == size(ret).map(|n| 2 * n) && !ctx.types.contains_pointer(given);
+        if !fits || self.is_void(given) {
+            return Err(self.lies(f, "the forward rule returns neither the tangent nor the result and its tangent"));
+        }
+        let (both, _) = self.call(f, true, more, 0)?;
+        let slot = self.e.slot(given, None);
+        self.e.b().store(both, slot, 0, MemClass::Unknown);
+        let pair = self.e.module.ctx.types.tuple(vec![ret, ret]);
+        let pair = self.e.b().load(pair, slot, 1, MemClass::Unknown);
+        Ok(Some((Some(self.e.b().extract_value(pair, &[0])), self.e.b().extract_value(pair, &[1]))))
     }
 }

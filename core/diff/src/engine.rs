@@ -44,6 +44,8 @@ pub struct Request {
     pub tested: bool,
     /// The reverse sweep may run more than once on one tape; matters to split modes only.
     pub keeps: bool,
+    /// The reverse sweep is transposed afterwards, as tangents on its tape are wanted.
+    pub transposed: bool,
 }
 
 /// What a derivative does with the result of the primal function.
@@ -81,6 +83,8 @@ pub struct Engine {
     pub written: Vec<FuncId>,
     /// Both halves of the split derivatives that were asked for, each with a number that tells these apart.
     pub kept: Vec<(Mode, u64, Derivative)>,
+    /// The bytes of the tapes that lie where the caller of these functions says. The tapes of others are memory of their own.
+    pub tapes: BTreeMap<FuncId, u64>,
     /// Some reverse sweep of the module leaves its tape for another.
     pub keeps_tapes: bool,
     /// Reverse sweeps that find addresses of shadows on their tapes.
@@ -247,6 +251,8 @@ impl Engine {
             kept,
             unwinds: unwinds || request.keeps,
             keeps: request.keeps,
+            transposed: request.transposed,
+            placed: matches!(request.mode, Mode::Augmented | Mode::Gradient),
             value,
             width: request.width.max(1),
         };
@@ -333,7 +339,8 @@ impl Engine {
             }
             let is_mixed = |c: &Option<enzyme_analysis::ClassId>| c.is_some_and(|c| activity.mixed.contains(&c));
             let mixed: Vec<bool> = unit.memory.params.iter().map(is_mixed).collect();
-            if func.params.iter().any(|p| s.has_shadow(*p)) {
+            let remembers = !(key.transposed && rule.transposed.is_some());
+            if remembers && func.params.iter().any(|p| s.has_shadow(*p)) {
                 self.remembering.insert(id);
             }
             let written = crate::custom::synthesise(module, id, &func, key, &sig, &rule, &mixed)?;
@@ -377,7 +384,11 @@ impl Engine {
             }
             let globals = &mut self.globals;
             let write = || crate::reverse::synthesise(module, id, s, &plan, sig, &mut library, globals, options);
-            self.timing.of("synthesis", write)?
+            let (written, bytes) = self.timing.of("synthesis", write)?;
+            if key.placed {
+                self.tapes.insert(id, bytes);
+            }
+            written
         };
         let mut written = written;
         self.timing.of("slots to values", || enzyme_ir::promote::promote(&mut module.ctx, &mut written));

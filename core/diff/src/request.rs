@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | forward | each primal parameter, its tangent or shadow after it | primal result, tangent of the result |
 //! | combined | each primal parameter, its shadow after it; seed | primal result if asked for, adjoint of each active scalar parameter |
-//! | augmented | each primal parameter, its shadow after it; list of deferred frees | tape, primal result, shadow of the result |
+//! | augmented | each primal parameter, its shadow after it; list of deferred frees; where the tape goes | tape, primal result, shadow of the result |
 //! | gradient | as combined; tape | as combined |
 //!
 //! Parts that do not exist are left out; an empty structure is `void`.
@@ -54,6 +54,10 @@ pub struct DerivativeKey {
     pub unwinds: bool,
     /// The reverse sweep may run again on the same tape: what belongs to that is on the list, too, and shadows are left at zero.
     pub keeps: bool,
+    /// The reverse sweep is transposed afterwards: rules for tangents on a tape stand for those that go back.
+    pub transposed: bool,
+    /// The tape lies where the caller says, who frees it, too; matters to split modes only.
+    pub placed: bool,
     /// The primal result is returned beside the adjoints; matters to the combined mode only.
     pub value: bool,
     /// Number of lanes: tangents or adjoints that are computed side by side.
@@ -75,6 +79,8 @@ pub struct Signature {
     pub seed: Option<usize>,
     /// Position of the tape parameter.
     pub tape: Option<usize>,
+    /// Position of the address where the tape goes.
+    pub place: Option<usize>,
     /// Position of the address of the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<usize>,
     /// Field of the returned structure with the adjoint of each primal parameter, of the first lane.
@@ -85,6 +91,26 @@ pub struct Signature {
     pub result_field: Option<u32>,
     /// Field with the tangent or shadow of the result, of the first lane; those of the others follow.
     pub shadow_field: Option<u32>,
+}
+
+impl Signature {
+    /// Of a function without parameters.
+    pub fn of(ret: TypeId) -> Signature {
+        Signature {
+            params: Vec::new(),
+            ret,
+            primal: Vec::new(),
+            shadow: Vec::new(),
+            seed: None,
+            tape: None,
+            place: None,
+            deferred: None,
+            adjoints: Vec::new(),
+            tape_field: None,
+            result_field: None,
+            shadow_field: None,
+        }
+    }
 }
 
 /// Whether `v` has a shadow pointer: it may hold an address of memory that has one.
@@ -101,19 +127,7 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
         Type::Func { ret, .. } => *ret,
         _ => void,
     };
-    let mut sig = Signature {
-        params: Vec::new(),
-        ret: void,
-        primal: Vec::new(),
-        shadow: Vec::new(),
-        seed: None,
-        tape: None,
-        deferred: None,
-        adjoints: Vec::new(),
-        tape_field: None,
-        result_field: None,
-        shadow_field: None,
-    };
+    let mut sig = Signature::of(void);
     let forward = key.mode == Mode::Forward;
     let mut fields: Vec<TypeId> = Vec::new();
     let has_ret = ret_ty != void;
@@ -154,6 +168,8 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
         Mode::Augmented => {
             sig.deferred = Some(sig.params.len());
             sig.params.push(ptr);
+            sig.place = key.placed.then_some(sig.params.len());
+            sig.params.extend(key.placed.then_some(ptr));
             sig.tape_field = Some(fields.len() as u32);
             fields.push(ptr);
             if has_ret {

@@ -137,6 +137,8 @@ pub struct CustomRule {
     pub reverse: Option<FuncId>,
     /// Computes the function and its tangent.
     pub forward: Option<FuncId>,
+    /// Stands for the reverse rule where the sweep is transposed afterwards, since tangents on the tape are wanted.
+    pub transposed: Option<FuncId>,
 }
 
 /// What a program states of its functions and globals.

@@ -91,7 +91,9 @@ EnzValue enz_func_make(EnzHost host, const EnzFuncSpec *spec) {
       return enz::in(static_cast<Value *>(intrinsic(module, name, type)));
     if (GlobalValue *existing = module.getNamedValue(name))
       return enz::in(enz::resolve(existing));
-    Function *declared = Function::Create(type, GlobalValue::ExternalLinkage, name, module);
+    const bool weak = spec->flags & ENZ_FUNC_INTERPOSABLE;
+    const auto linkage = weak ? GlobalValue::ExternalWeakLinkage : GlobalValue::ExternalLinkage;
+    Function *declared = Function::Create(type, linkage, name, module);
     declared->setCallingConv(spec->conv);
     setAttributes(*declared, *spec);
     const auto &library = host->functions->getResult<TargetLibraryAnalysis>(*declared);

@@ -70,6 +70,7 @@ struct Stated {
 constexpr Stated kStated[] = {
     {ENZ_REG_GRADIENT, {StringLiteral("enzyme_augment"), StringLiteral("enzyme_gradient")}, 2},
     {ENZ_REG_DERIVATIVE, {StringLiteral("enzyme_derivative"), StringLiteral("")}, 1},
+    {ENZ_REG_SPLIT, {StringLiteral("enzyme_augment"), StringLiteral("enzyme_splitderivative")}, 2},
 };
 
 bool states(const Function &function, const Stated &what) { return function.getMetadata(what.rules[what.count - 1]); }

@@ -88,7 +88,7 @@ pub(crate) fn export(session: &mut Session, functions: &[FuncId], linkage: Linka
 }
 
 fn func_flags(attrs: &FuncAttrs) -> u32 {
-    let FuncAttrs { no_read, no_write, arg_mem_only, noreturn, nounwind, inactive, interposable: _ } = *attrs;
+    let FuncAttrs { no_read, no_write, arg_mem_only, noreturn, nounwind, inactive, interposable } = *attrs;
     let bit = |on: bool, bit: u32| if on { bit } else { 0 };
     bit(no_read, ffi::FUNC_NO_READ)
         | bit(no_write, ffi::FUNC_NO_WRITE)
@@ -96,6 +96,7 @@ fn func_flags(attrs: &FuncAttrs) -> u32 {
         | bit(noreturn, ffi::FUNC_NORETURN)
         | bit(nounwind, ffi::FUNC_NOUNWIND)
         | bit(inactive, ffi::FUNC_INACTIVE)
+        | bit(interposable, ffi::FUNC_INTERPOSABLE)
 }
 
 /// Makes the LLVM function of `f`: a declaration, or one whose body is to follow.

@@ -135,8 +135,8 @@ pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Op
     let context = s.activity.calls.get(&i)?.clone();
     let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
     let kept = kept_by(s, i, &context);
-    let DerivativeKey { unwinds, keeps, width, .. } = *s.key;
-    Some(DerivativeKey { func, mode, context, kept, unwinds, keeps, value: false, width })
+    let DerivativeKey { unwinds, keeps, transposed, width, .. } = *s.key;
+    Some(DerivativeKey { func, mode, context, kept, unwinds, keeps, transposed, placed: false, value: false, width })
 }
 
 /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which

@@ -167,7 +167,7 @@ pub fn synthesise(
     derivatives: &mut dyn Derivatives,
     globals: &mut ShadowGlobals,
     options: Options,
-) -> Result<Func, Refusal> {
+) -> Result<(Func, u64), Refusal> {
     let declared = &module.funcs[id];
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
@@ -245,5 +245,6 @@ pub fn synthesise(
             )));
         }
     }
-    Ok(r.e.finish(start))
+    let bytes = r.tape_bytes();
+    Ok((r.e.finish(start), bytes))
 }

@@ -648,17 +648,28 @@ impl Reverse<'_, '_> {
     /// Alignment of a field of the tape, which begins where the allocator puts it.
     fn tape_align(&self, ty: TypeId) -> u32 {
         let own = self.e.module.ctx.layout.align_of(&self.e.module.ctx.types, ty);
-        own.min(crate::runtime::MALLOC_ALIGN) as u32
+        own.min(if self.s.key.placed { PLACE_ALIGN } else { crate::runtime::MALLOC_ALIGN }) as u32
     }
 
-    /// The tape: all state, in memory of its own; null if there is none.
+    /// The size of the tape without what it leads to.
+    pub fn tape_bytes(&mut self) -> u64 {
+        let Some(ty) = self.tape_type() else { return 0 };
+        self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, ty).unwrap_or(0)
+    }
+
+    /// The tape: all state, where the caller wants it or in memory of its own; null if there is none.
     pub fn save_tape(&mut self) -> Result<ValueId, Refusal> {
         let ptr = self.e.module.ctx.types.ptr();
         let Some(ty) = self.tape_type() else { return Ok(self.e.b().zero(ptr)) };
-        let bytes = self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, ty).unwrap_or(0);
-        let alloc = crate::runtime::alloc(self.e.module);
-        let bytes = self.e.b().i64(bytes);
-        let tape = self.e.call_func(alloc, &[bytes]);
+        let tape = match self.sig.place.and_then(|n| self.e.func.params.get(n)).copied() {
+            Some(place) => place,
+            None => {
+                let bytes = self.tape_bytes();
+                let alloc = crate::runtime::alloc(self.e.module);
+                let bytes = self.e.b().i64(bytes);
+                self.e.call_func(alloc, &[bytes])
+            }
+        };
         for (n, (slot, field_ty)) in self.state.all.clone().into_iter().enumerate() {
             let v = self.e.b().load(field_ty, slot, 0, MemClass::Unknown);
             let at = self.tape_field(ty, tape, n);
@@ -671,7 +682,7 @@ impl Reverse<'_, '_> {
         Ok(tape)
     }
 
-    /// Copies the tape into the slots and frees it.
+    /// Copies the tape into the slots and frees it, if it is ours.
     pub fn load_tape(&mut self) {
         let Some(ty) = self.tape_type() else { return };
         let Some(tape) = self.sig.tape.and_then(|n| self.e.func.params.get(n)).copied() else { return };
@@ -681,12 +692,15 @@ impl Reverse<'_, '_> {
             let v = self.e.b().load(field_ty, at, align, MemClass::Tape);
             self.e.b().store(v, slot, 0, MemClass::Unknown);
         }
-        if !self.tape_is_listed() {
+        if !self.tape_is_listed() && !self.s.key.placed {
             let void = self.e.module.ctx.types.void();
             self.e.call("free", void, &[tape]);
         }
     }
 }
+
+/// The alignment of memory that a caller gives for a tape.
+const PLACE_ALIGN: u64 = 8;
 
 /// The alignment that a column of elements of this size can have.
 fn alignment(size: u64) -> u32 {

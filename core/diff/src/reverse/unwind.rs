@@ -136,7 +136,9 @@ impl Reverse<'_, '_> {
     /// Puts the tape and what belongs to it on the list.
     pub fn list_tape(&mut self, tape: ValueId) {
         let ptr = self.e.module.ctx.types.ptr();
-        self.defer_free(tape, "free");
+        if !self.s.key.placed {
+            self.defer_free(tape, "free");
+        }
         let mut slots: Vec<ValueId> = self.state.buffers();
         slots.extend(self.heap_slot_cells());
         for slot in slots {

@@ -217,6 +217,8 @@ impl Tangent<'_, '_> {
             kept: Default::default(),
             unwinds: false,
             keeps: false,
+            transposed: false,
+            placed: false,
             value: false,
             width: self.s.key.width,
         };

@@ -258,6 +258,7 @@ fn request(func: FuncId, mode: Mode, point: &Point) -> Request {
         width: 1,
         tested: false,
         keeps: false,
+        transposed: false,
     }
 }
 

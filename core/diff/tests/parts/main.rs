@@ -33,6 +33,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         width: 1,
         tested: false,
         keeps: false,
+        transposed: false,
     };
     let all: BTreeMap<FuncId, Facts> = BTreeMap::from([(id, facts(func))]);
     let units = Units::analyze(&module, &all, &[id]);
@@ -49,6 +50,8 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         kept: BTreeSet::new(),
         unwinds: false,
         keeps: false,
+        transposed: false,
+        placed: false,
         value: false,
         width: 1,
     };
