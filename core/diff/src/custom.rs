@@ -36,27 +36,19 @@ pub fn synthesise(
     let declared = &module.funcs[id];
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
-    if key.width > 1 && key.mode != Mode::Forward {
-        let what = "a registered reverse rule for several lanes at once";
-        return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
-    }
     let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed: key.unwinds };
     let returned = a.result_type();
     if a.e.module.ctx.types.contains_pointer(returned) {
         let text = format!("'{}' has a rule and returns a pointer: to what memory is not known", primal.name);
         return Err(Refusal::new(RefusalKind::Rule(text)));
     }
+    if key.width > 1 {
+        a.check_lanes(rule, key.mode)?;
+    }
     let start = a.e.new_block("start");
     a.e.block = start;
     let fields = match key.mode {
         Mode::Forward => {
-            // What a rule writes it would write once for each lane.
-            let writes = !primal.attrs.no_write
-                && primal.params.iter().any(|p| a.e.module.ctx.types.contains_pointer(primal.ty(*p)));
-            if key.width > 1 && writes {
-                let what = "a registered rule for several lanes at once, which may change memory in each of them";
-                return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
-            }
             let mut fields = a.forward(rule)?;
             for lane in 1..key.width as usize {
                 a.lane = lane;
@@ -74,13 +66,13 @@ pub fn synthesise(
         Mode::Gradient => {
             let tape = sig.tape.map(|n| a.e.func.params[n]);
             let reverse = if key.transposed { rule.transposed.or(rule.reverse) } else { rule.reverse };
-            a.reverse(&CustomRule { reverse, ..rule.clone() }, tape)?
+            a.reverse(&CustomRule { reverse, ..rule.clone() }, tape, key.width)?
         }
         Mode::Combined => {
             a.listed = false;
             let done = a.augmented(rule)?;
             let mut fields: Vec<ValueId> = done.result.into_iter().filter(|_| sig.result_field.is_some()).collect();
-            fields.extend(a.reverse(rule, Some(done.tape))?);
+            fields.extend(a.reverse(rule, Some(done.tape), key.width)?);
             fields
         }
     };
@@ -135,6 +127,22 @@ fn tape_type(module: &Module, ret: TypeId, augmented: FuncId) -> Option<TypeId> 
 }
 
 impl Adapter<'_, '_> {
+    /// Whether a rule, which is for one lane, can be called for each of several.
+    fn check_lanes(&self, rule: &CustomRule, mode: Mode) -> Result<(), Refusal> {
+        let types = &self.e.module.ctx.types;
+        let writes = !self.primal.attrs.no_write
+            && self.primal.params.iter().any(|p| types.contains_pointer(self.primal.ty(*p)));
+        let tape = rule.augmented.and_then(|f| tape_type(self.e.module, self.result_type(), f));
+        let what = if writes {
+            "a registered rule for several lanes at once, which may change memory in each of them"
+        } else if mode != Mode::Forward && tape.is_some_and(|ty| types.contains_pointer(ty)) {
+            "a registered reverse rule for several lanes at once, the first of which may free what its tape leads to"
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::new(RefusalKind::Operation(what.to_owned())))
+    }
+
     fn text(&self, f: FuncId) -> String {
         let func = &self.e.module.funcs[f];
         format!("'{}' is {}", func.name, self.describe(func.sig))
@@ -215,10 +223,18 @@ impl Adapter<'_, '_> {
             let mut args = self.arguments(tangents, integers);
             let own = args.len();
             let Some(taken) = (params.len() - first.min(params.len())).checked_sub(own) else { continue };
-            if taken < least || taken > more.len() {
+            let same = taken <= more.len()
+                && more[..taken].iter().zip(&params[first + own..]).all(|(v, ty)| self.e.ty(*v) == *ty);
+            match more.split_last() {
+                Some((tape, before)) if !same && taken > before.len() => {
+                    args.extend_from_slice(before);
+                    args.extend(self.in_registers(f, first + own + before.len(), *tape));
+                }
+                _ => args.extend_from_slice(&more[..taken.min(more.len())]),
+            }
+            if taken < least || args.len() != params.len() - first {
                 continue;
             }
-            args.extend_from_slice(&more[..taken]);
             let fits = args.iter().zip(&params[first..]).all(|(a, t)| self.e.ty(*a) == *t);
             if !fits {
                 continue;
@@ -238,6 +254,38 @@ impl Adapter<'_, '_> {
             });
         }
         Err(self.lies(f, "a rule has other parameters than its function asks for"))
+    }
+
+    /// A structure as the parameters of `f` from `at` on take it by the platform's convention: as its address, or in registers of
+    /// eight bytes. Nothing if they do not.
+    fn in_registers(&mut self, f: FuncId, at: usize, v: ValueId) -> Vec<ValueId> {
+        let params = self.signature_of(f).1;
+        let rest = params.get(at..).unwrap_or_default();
+        let ctx = &mut self.e.module.ctx;
+        let (whole, i64) = (self.e.func.values[v].ty, ctx.types.int(64));
+        let registers = ctx.types.tuple(vec![i64; 2]);
+        let size = |ty: TypeId| ctx.layout.size_of(&ctx.types, ty).unwrap_or(u64::MAX);
+        let by_address =
+            self.e.module.funcs[f].param_attrs.get(at).and_then(|a| a.byval).is_some_and(|ty| size(ty) == size(whole));
+        let fits =
+            size(whole) <= 16 && rest.len() as u64 == size(whole).div_ceil(8) && rest.iter().all(|ty| size(*ty) <= 8);
+        if by_address && rest.len() == 1 {
+            let slot = self.e.slot(whole, None);
+            self.e.b().store(v, slot, 0, MemClass::Unknown);
+            return vec![slot];
+        }
+        if !fits || rest.is_empty() {
+            return Vec::new();
+        }
+        let slot = self.e.slot(registers, None);
+        self.e.b().store(v, slot, 1, MemClass::Unknown);
+        let mut out = Vec::new();
+        for (n, ty) in rest.iter().enumerate() {
+            let offset = self.e.b().i64(8 * n as u64);
+            let place = self.e.b().byte_offset(slot, offset);
+            out.push(self.e.b().load(*ty, place, 1, MemClass::Unknown));
+        }
+        out
     }
 
     fn augmented(&mut self, rule: &CustomRule) -> Result<Augmented, Refusal> {
@@ -304,26 +352,35 @@ impl Adapter<'_, '_> {
         v
     }
 
-    /// The adjoints that our signature asks for.
-    fn reverse(&mut self, rule: &CustomRule, tape: Option<ValueId>) -> Result<Vec<ValueId>, Refusal> {
+    /// The adjoints that our signature asks for: of each parameter those of all lanes.
+    fn reverse(&mut self, rule: &CustomRule, tape: Option<ValueId>, lanes: u32) -> Result<Vec<ValueId>, Refusal> {
         let f = rule.reverse.ok_or_else(|| self.missing("reverse rule"))?;
         let aug = rule.augmented.ok_or_else(|| self.missing("augmented primal"))?;
+        let kept = tape_type(self.e.module, self.result_type(), aug);
+        // It is read only if the rule takes it; a box is freed in any case.
+        let tape = kept.zip(tape).map(|(ty, tape)| self.unboxed(tape, ty));
+        let mut of_lanes = Vec::new();
+        for lane in 0..lanes as usize {
+            self.lane = lane;
+            of_lanes.push(self.reverse_lane(f, tape)?);
+        }
+        let count = of_lanes.first().map_or(0, Vec::len);
+        Ok((0..count).flat_map(|n| of_lanes.iter().map(move |lane| lane[n])).collect())
+    }
+
+    /// The adjoints of one lane.
+    fn reverse_lane(&mut self, f: FuncId, tape: Option<ValueId>) -> Result<Vec<ValueId>, Refusal> {
         let ret = self.result_type();
         let mut more = Vec::new();
         let types = &self.e.module.ctx.types;
         let seeded = types.contains_float(ret) && !types.contains_pointer(ret);
         if seeded {
             more.push(match self.sig.seed {
-                Some(n) => self.e.func.params[n],
+                Some(n) => self.e.func.params[n + self.lane],
                 None => self.e.b().zero(ret),
             });
         }
-        let kept = tape_type(self.e.module, ret, aug);
-        if let (Some(ty), Some(tape)) = (kept, tape) {
-            // It is read only if the rule takes it; a box is freed in any case.
-            let v = self.unboxed(tape, ty);
-            more.push(v);
-        }
+        more.extend(tape);
         let (value, _) = self.call(f, false, &more, usize::from(seeded))?;
         let given = returned(self.e.module, f);
         let floats: Vec<usize> = (0..self.primal.params.len())
