@@ -4,6 +4,7 @@
 
 mod batch;
 pub mod codes;
+pub mod compiler;
 mod fortran;
 mod forward_split;
 pub mod marker;
@@ -11,6 +12,7 @@ pub mod named;
 pub mod pipeline;
 pub mod report;
 mod rules;
+pub mod trees;
 mod truncate;
 pub mod wrapper;
 
