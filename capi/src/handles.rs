@@ -12,6 +12,13 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use enzyme_llvm::tools::{Jit, OwnedModule};
 
+use enzyme_core::trees::TypeTree;
+
+use crate::compiler::gradient::Rule;
+use crate::compiler::logic::{Augmented, Logic, Types};
+use crate::compiler::types::{
+    EnzymeOpaqueAugmentedReturn, EnzymeOpaqueGradientUtils, EnzymeOpaqueLogic, EnzymeOpaqueTypeAnalysis, EnzymeTypeTree,
+};
 use crate::error::Failure;
 use crate::types::{EnzymeCode, EnzymeContext, EnzymeError, EnzymeModule};
 
@@ -21,6 +28,11 @@ pub enum Object {
     Module(Arc<Mutex<OwnedModule>>),
     Code(Arc<Mutex<Jit>>),
     Error(Arc<Failure>),
+    Logic(Arc<Mutex<Logic>>),
+    Types(Arc<Types>),
+    Augmented(Arc<Augmented>),
+    Tree(Arc<Mutex<TypeTree>>),
+    Gradient(Rule),
 }
 
 /// What is set for a context.
@@ -68,6 +80,11 @@ handle! {
     EnzymeModule: Module(Arc<Mutex<OwnedModule>>), "module";
     EnzymeCode: Code(Arc<Mutex<Jit>>), "code";
     EnzymeError: Error(Arc<Failure>), "error";
+    EnzymeOpaqueLogic: Logic(Arc<Mutex<Logic>>), "logic";
+    EnzymeOpaqueTypeAnalysis: Types(Arc<Types>), "type analysis";
+    EnzymeOpaqueAugmentedReturn: Augmented(Arc<Augmented>), "augmented function";
+    EnzymeTypeTree: Tree(Arc<Mutex<TypeTree>>), "type tree";
+    EnzymeOpaqueGradientUtils: Gradient(Rule), "derivative of a call";
 }
 
 /// Puts an object into the table.

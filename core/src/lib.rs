@@ -4,6 +4,7 @@
 
 mod batch;
 pub mod codes;
+pub mod compiler;
 mod fortran;
 mod forward_split;
 pub mod marker;
@@ -12,6 +13,7 @@ pub mod pipeline;
 pub mod report;
 mod rules;
 mod tape_size;
+pub mod trees;
 mod truncate;
 pub mod wrapper;
 

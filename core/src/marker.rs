@@ -40,6 +40,9 @@ pub const AUGMENT_SIZE: &str = "__enzyme_augmentsize";
 /// Part of the names of marker functions that ask for tangents from a tape.
 pub const FORWARD_SPLIT: &str = "__enzyme_fwdsplit";
 
+/// Part of the names of markers that are written for compilers: reverse mode in one call, which is given the adjoint of the result.
+pub const SEEDED: &str = "__enzyme_autodiff.seeded";
+
 /// Bytes of the record that the two calls of a split derivative share: the tape, the list of deferred frees, and a number
 /// that tells which derivative wrote it.
 pub const TAPE_BYTES: u64 = 24;
@@ -442,7 +445,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
     }
     at = settings.skip(call, at, mode)?;
     let (mut seed, mut tape) = (None, None);
-    if mode == Mode::Gradient {
+    if mode == Mode::Gradient || call.callee.contains(SEEDED) {
         let floats = |at: usize| call.args.get(at).is_some_and(|a| module.ctx.types.contains_float(a.ty));
         if module.ctx.types.contains_float(ret) && floats(at) {
             seed = Some(at);

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         trial("interface::sanitized", || interface("-O1", How::Sanitized)),
         trial("interface::valgrind", || interface("-O2", How::Valgrind)),
         trial("cycles", || expect_ok(&mut Command::new(build("cycles.c", Path::new("cycles"), How::Shared)?.1))),
+        trial("compiler", compiler),
         trial("beside_another_llvm", beside),
         trial("example", example),
     ];
@@ -144,6 +145,24 @@ fn other_llvm() -> Result<PathBuf> {
 fn beside() -> Result<()> {
     let (_scratch, program) = build("beside.c", Path::new("beside"), How::Shared)?;
     expect_ok(Command::new(program).arg(other_llvm()?).arg(library("libEnzyme-22.so")?))
+}
+
+/// The interface for compilers, driven through LLVM-C of the same libLLVM.
+fn compiler() -> Result<()> {
+    library("libEnzyme-22.so")?;
+    let scratch = toolchain::scratch()?;
+    let (path, libraries) = (scratch.path().join("compiler"), folder("lib"));
+    let config = toolchain::llvm_program("llvm-config");
+    let words =
+        run(Command::new(config).args(["--includedir", "--link-shared", "--ldflags", "--libs"]), "llvm-config failed")?;
+    let (includes, flags): (Vec<&str>, Vec<&str>) = words.stdout.split_whitespace().partition(|w| w.starts_with('/'));
+    let mut command = Command::new(toolchain::llvm_program("clang"));
+    command.args(["-Wall", "-Wextra", "-Werror", "-std=gnu11", "-g", "-rdynamic"]);
+    command.args(includes.iter().map(|folder| format!("-I{folder}")));
+    command.arg(toolchain::root().join("tests/capi/compiler.c")).arg("-o").arg(&path).arg("-L").arg(&libraries);
+    command.arg("-lEnzyme-22").arg(format!("-Wl,-rpath,{}", libraries.display())).args(flags).arg("-lm");
+    run(&mut command, "clang failed")?;
+    expect_ok(&mut Command::new(path))
 }
 
 fn example() -> Result<()> {

@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 42] = [
+const SOURCES: [&str; 46] = [
     "plugin",
     "options",
     "host",
@@ -49,6 +49,10 @@ const SOURCES: [&str; 42] = [
     "diagnose",
     "jit",
     "describe",
+    "loan",
+    "handlers",
+    "gradient",
+    "helpers",
 ];
 
 /// C files of which the bridge holds the bitcode.

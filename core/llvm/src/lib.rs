@@ -44,6 +44,7 @@
 //! No function here aborts or panics on what a user can feed. Orders are those of the module. A failed export leaves
 //! no trace in the LLVM module. Marker handles stay valid until [`Session::optimise`] or [`Session::finish`].
 
+pub mod compiler;
 pub mod diagnose;
 mod export;
 pub mod ffi;
