@@ -19,10 +19,10 @@ pub fn link(arguments: &[OsString]) -> Result<ExitCode, String> {
         let lld = place::tool("ld.lld", "ENZYME_LLD", "lld-22")?;
         command.arg(with("--ld-path=", lld.as_os_str()));
         command.arg(with("-Wl,--load-pass-plugin=", place::plugin()?.as_os_str()));
-        // What was optimised by nobody yet is optimised here as a file would be; at O0 there is nothing to do but the derivatives.
-        if level != '0' {
-            command.arg(format!("-Wl,--lto-newpm-passes=default<O{level}>"));
-        }
+        // What was optimised by nobody yet is optimised here, as a file would be. Unoptimised Rust copies bytes of which no type is told: it is
+        // simplified all the same, so that more can be differentiated.
+        let level = if level == '0' { '1' } else { level };
+        command.arg(format!("-Wl,--lto-newpm-passes=default<O{level}>"));
     }
     let output = command.stderr(Stdio::piped()).output().map_err(|error| format!("clang cannot be started: {error}"))?;
     let said = readable(&String::from_utf8_lossy(&output.stderr));
