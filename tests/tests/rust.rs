@@ -17,10 +17,16 @@ const CHECKS: usize = 46;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = vec![
-        trial("refused::activity", || says(WRONG_ACTIVITY, true, &["`n` cannot be `Active`: a `usize` has no derivative"])),
+        trial("refused::activity", || {
+            says(WRONG_ACTIVITY, true, &["`n` cannot be `Active`: a `usize` has no derivative"])
+        }),
         trial("refused::reference", || says(REFERENCE, true, &["behind which derivatives are added to a shadow"])),
-        trial("refused::structure", || says(STRUCTURE, true, &["`Text` has no derivative", "derive(enzyme::Differentiable)"])),
-        trial("refused::count", || says(COUNT, true, &["one activity is needed for each and one for the result, 3 in all"])),
+        trial("refused::structure", || {
+            says(STRUCTURE, true, &["`Text` has no derivative", "derive(enzyme::Differentiable)"])
+        }),
+        trial("refused::count", || {
+            says(COUNT, true, &["one activity is needed for each and one for the result, 3 in all"])
+        }),
         trial("refused::unknown", || says(UNKNOWN, true, &["[E0201]", "main.rs:"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
@@ -68,7 +74,8 @@ fn right(level: &str) -> Result<()> {
         .filter_map(|entry| Some(entry.ok()?.path().join("release/enzyme-rust-programs")))
         .find(|path| path.is_file())
         .ok_or_else(|| Error::Failed("cargo enzyme has built no program".to_owned()))?;
-    let finished = process::run(&mut Command::new(&program), corpus::RUN_LIMIT)?.expect_success("the program failed")?;
+    let finished =
+        process::run(&mut Command::new(&program), corpus::RUN_LIMIT)?.expect_success("the program failed")?;
     let good = finished.stdout.lines().filter(|line| line.starts_with("ok ")).count();
     if good != CHECKS || finished.stdout.contains("WRONG") {
         return Err(finished.failure(&format!("{good} of {CHECKS} checks are right")));

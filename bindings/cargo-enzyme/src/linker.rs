@@ -24,7 +24,8 @@ pub fn link(arguments: &[OsString]) -> Result<ExitCode, String> {
         let level = if level == '0' { '1' } else { level };
         command.arg(format!("-Wl,--lto-newpm-passes=default<O{level}>"));
     }
-    let output = command.stderr(Stdio::piped()).output().map_err(|error| format!("clang cannot be started: {error}"))?;
+    let output =
+        command.stderr(Stdio::piped()).output().map_err(|error| format!("clang cannot be started: {error}"))?;
     let said = readable(&String::from_utf8_lossy(&output.stderr));
     let _ = std::io::stderr().write_all(said.as_bytes());
     let _ = std::io::stdout().write_all(&output.stdout);

@@ -107,7 +107,8 @@ fn named(arguments: &[OsString], option: &str) -> Option<String> {
 /// The target that rustc compiles for when none is named.
 fn host() -> Result<String, String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).arg("-vV").output().map_err(|error| format!("rustc cannot be started: {error}"))?;
+    let output =
+        Command::new(rustc).arg("-vV").output().map_err(|error| format!("rustc cannot be started: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "`rustc -vV` names no host".to_owned())

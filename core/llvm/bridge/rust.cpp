@@ -16,23 +16,23 @@ namespace {
 
 // Whatever lies below these paths prints, reads or asks the system.
 constexpr StringLiteral kSystem[] = {
-    "std::io::",        "std::fs::",        "std::sys::",          "std::env::",           "std::net::",
-    "std::process::",   "std::time::",      "std::backtrace",      "std::panicking::",     "std::path::",
-    "std::os::",        "std::thread::id",  "std::thread::current", "std::hash::random::",
+    "std::io::",      "std::fs::",       "std::sys::",           "std::env::",          "std::net::",
+    "std::process::", "std::time::",     "std::backtrace",       "std::panicking::",    "std::path::",
+    "std::os::",      "std::thread::id", "std::thread::current", "std::hash::random::",
 };
 
 // But not what lies below these: the allocator, and what calls the program back or holds its data.
 constexpr StringLiteral kOpen[] = {
-    "std::sys::alloc", "std::sys::sync::once",         "std::sys::thread_local",
+    "std::sys::alloc",  "std::sys::sync::once",         "std::sys::thread_local",
     "std::sys::thread", "std::panicking::catch_unwind", "std::panicking::try",
 };
 
 // Whatever lies below these makes text of values, or values of text.
 constexpr StringLiteral kText[] = {
-    "core::fmt::",          "alloc::fmt::format",      "core::num::flt2dec",   "core::num::imp::flt2dec",
-    "core::num::dec2flt",   "core::num::imp::dec2flt", "core::num::fmt",       "core::num::imp::fmt",
-    "core::str::converts",  "core::str::pattern",      "core::str::count",     "core::str::validations",
-    "core::str::lossy",     "core::unicode",           "core::char",           "alloc::string::String::from_utf8",
+    "core::fmt::",         "alloc::fmt::format",      "core::num::flt2dec", "core::num::imp::flt2dec",
+    "core::num::dec2flt",  "core::num::imp::dec2flt", "core::num::fmt",     "core::num::imp::fmt",
+    "core::str::converts", "core::str::pattern",      "core::str::count",   "core::str::validations",
+    "core::str::lossy",    "core::unicode",           "core::char",         "alloc::string::String::from_utf8",
 };
 
 // Traits by which types of the library do.
@@ -90,7 +90,7 @@ StringRef rowOf(StringRef path, const Function &function) {
 std::string pathOf(StringRef name) {
   std::string path = demangle(std::string_view(name.data(), name.size()));
   constexpr std::pair<StringLiteral, StringLiteral> kSigns[] = {
-      {"_$LT$", "<"}, {"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"},   {"$BP$", "*"},
+      {"_$LT$", "<"}, {"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"},  {"$BP$", "*"},
       {"$u20$", " "}, {"..", "::"},  {"$C$", ","},  {"$u7b$", "{"}, {"$u7d$", "}"},
   };
   if (name.starts_with("_ZN"))
