@@ -105,7 +105,9 @@ std::string pathOf(StringRef name) {
 void enz::markRustLibrary(Module &module) {
   for (Function &function : module) {
     const StringRef name = function.getName();
-    const bool former = name.starts_with("_ZN") && name.contains("17h");
+    // The former way ends in a hash of sixteen digits.
+    const bool former =
+        name.starts_with("_ZN") && name.size() > 23 && name.ends_with("E") && name.substr(name.size() - 20, 3) == "17h";
     if (!(name.starts_with("_R") || former) || function.hasFnAttribute("enzyme_math"))
       continue;
     const std::string path = pathOf(name);
