@@ -474,7 +474,7 @@ fn write(
     let Parts { before, names, types, calls, values, marker, .. } = parts;
     let [call, to] = ["primal", "to"].map(|name| Ident::new(name, Span::mixed_site()));
     let call_of_primal = quote!(#primal(#(#calls),*));
-    let has_result = calls.len() < names.len() && names.iter().any(|name| *name == to);
+    let has_result = names.contains(&to);
     let body = if has_result { quote!(::core::ptr::write(#to, #call_of_primal)) } else { quote!(#call_of_primal) };
     let function_of_mode = match mode {
         Mode::Forward => quote!(::enzyme::rt::forward),
