@@ -40,6 +40,7 @@ pub struct Finding {
 pub fn examine() -> Vec<Finding> {
     let mut out = vec![plugin()];
     out.extend(TOOLS.iter().map(|tool| describe(tool, tool.find())));
+    out.push(rust(toolchain::llvm_of_rustc()));
     if let (Ok(plugin), Some(clang)) = (toolchain::plugin(), TOOLS[0].find().filter(Found::fits)) {
         let mut command = Command::new(&clang.path);
         let mut load = std::ffi::OsString::from("-fpass-plugin=");
@@ -79,6 +80,18 @@ fn describe(tool: &Tool, found: Option<Found>) -> Finding {
     Finding { what: tool.name.to_owned(), state, about, mend, needed: tool.needed }
 }
 
+/// Whether the bitcode of rustc, whose LLVM has this version, can be linked with the plugin.
+fn rust(version: Option<String>) -> Finding {
+    let fits = version.as_deref().is_some_and(|v| v.split('.').next() == Some(LLVM_MAJOR.to_string().as_str()));
+    let (state, about) = match version {
+        Some(version) if fits => (State::Good, format!("its LLVM is {version}, as the plugin's")),
+        Some(version) => (State::Wrong, format!("its LLVM is {version}, and the plugin is for LLVM {LLVM_MAJOR}")),
+        None => (State::Missing, "not found: no Rust".to_owned()),
+    };
+    let mend = (!fits).then(|| "rustup toolchain install 1.95    (docs/rust.md)".to_owned());
+    Finding { what: "rustc".to_owned(), state, about, mend, needed: false }
+}
+
 /// Whether C can be differentiated.
 pub fn is_well(findings: &[Finding]) -> bool {
     findings.iter().all(|f| !f.needed || f.state == State::Good)
@@ -113,6 +126,8 @@ mod tests {
         assert_eq!(old.state, State::Wrong);
         assert!(text(std::slice::from_ref(&old)).contains("mend: apt-get install clang-22"));
         assert!(!is_well(&[old]));
+        assert_eq!(rust(Some("22.1.2".to_owned())).state, State::Good);
+        assert_eq!(rust(Some("21.1.0".to_owned())).state, State::Wrong);
         let none = describe(&TOOLS[2], None);
         assert_eq!(none.state, State::Missing);
         assert!(is_well(&[none]));

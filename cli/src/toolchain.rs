@@ -91,6 +91,14 @@ impl Found {
     }
 }
 
+/// The version of the LLVM that rustc is built on.
+pub fn llvm_of_rustc() -> Option<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("LLVM version: ")).map(str::to_owned)
+}
+
 /// What `--version` says: the first word that begins like a version.
 fn version(program: &Path) -> String {
     let Ok(output) = Command::new(program).arg("--version").output() else { return String::new() };

@@ -21,6 +21,10 @@ const PLUGIN_LINKS: [&str; 2] = ["LLDEnzyme-22", "FlangEnzyme-22"];
 /// What clang loads with `-fplugin`: it brings the plugin along.
 const CLANG_PLUGIN: &str = "ClangEnzyme-22";
 
+/// The command of cargo, and its name as the linker that rustc calls.
+const CARGO_COMMAND: &str = "cargo-enzyme";
+const RUST_LINKER: &str = "enzyme-cc";
+
 /// The library of the C ABI.
 const C_LIBRARY: &str = "libEnzyme-22";
 
@@ -46,6 +50,7 @@ pub fn build(project: &Project) -> Result<()> {
     let llvm = llvm::find()?;
     let library = artefact(project, "enzyme-plugin", "cdylib")?;
     let command = artefact(project, "enzyme", "bin")?;
+    let cargo_command = artefact(project, CARGO_COMMAND, "bin")?;
     let shared = artefact(project, "enzyme-capi", "cdylib")?;
     let fixed = artefact(project, "enzyme-capi", "staticlib")?;
 
@@ -62,9 +67,12 @@ pub fn build(project: &Project) -> Result<()> {
         link(&plugin, &library_folder.join(format!("{name}.{}", library_extension())))?;
     }
     replace(&command, &program_folder.join("enzyme"))?;
+    replace(&cargo_command, &program_folder.join(CARGO_COMMAND))?;
+    link(&program_folder.join(CARGO_COMMAND), &program_folder.join(RUST_LINKER))?;
     replace(&shared, &library_folder.join(format!("{C_LIBRARY}.{}", library_extension())))?;
     replace(&fixed, &library_folder.join(format!("{C_LIBRARY}.a")))?;
-    copy_headers(project, &folder.join("include"))?;
+    copy_files(project, "include", &folder.join("include"))?;
+    copy_files(project, "bindings/rust", &folder.join("share/enzyme/rust"))?;
     for (source, target) in TEXTS {
         let target = folder.join(target);
         fs::create_dir_all(target.parent().context("a file has a folder")?)?;
@@ -193,20 +201,19 @@ fn clang_plugin(project: &Project, llvm: &llvm::Llvm, folder: &Path) -> Result<(
     replace(&made, &target)
 }
 
-/// Copies `include/`, if there is one yet.
-fn copy_headers(project: &Project, to: &Path) -> Result<()> {
-    let headers: Vec<&PathBuf> = project.files.iter().filter(|file| file.starts_with("include")).collect();
+/// Copies a folder of the project: headers, or sources that users build.
+fn copy_files(project: &Project, from: &str, to: &Path) -> Result<()> {
     let mut kept = HashSet::new();
-    for header in headers {
-        let name = header.strip_prefix("include")?;
+    for file in project.files.iter().filter(|file| file.starts_with(from)) {
+        let name = file.strip_prefix(from)?;
         let target = to.join(name);
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder)?;
         }
-        replace(&project.root.join(header), &target)?;
+        replace(&project.root.join(file), &target)?;
         kept.insert(name.to_owned());
     }
-    // A header that the project no longer has must not stay behind.
+    // A file that the project no longer has must not stay behind.
     for file in layout(to)? {
         if !kept.contains(&file) {
             fs::remove_file(to.join(file))?;

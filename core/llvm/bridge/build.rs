@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 46] = [
+const SOURCES: [&str; 47] = [
     "plugin",
     "options",
     "host",
@@ -37,6 +37,7 @@ const SOURCES: [&str; 46] = [
     "build",
     "markers",
     "fortran",
+    "rust",
     "registry",
     "statements",
     "steps",

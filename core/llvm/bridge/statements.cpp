@@ -14,6 +14,7 @@
 // to find.
 
 #include "checkpoint.h"
+#include "rust.h"
 #include "support.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -222,6 +223,7 @@ void enz::addTerms(Function &clone) {
 }
 
 void enz_statements_mark(EnzHost host) {
+  enz::markRustLibrary(*host->module);
   enz::roundValues(*host->module);
   enz::writeStepLoops(*host->module);
   for (Function &function : *host->module)

@@ -15,6 +15,7 @@ mod exceptions;
 mod fortran;
 mod inactive;
 mod memory;
+mod rust;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -249,7 +250,7 @@ impl KnownFn {
 
 /// All rows, in a fixed order.
 pub fn rows() -> impl Iterator<Item = &'static KnownFn> {
-    memory::ROWS.iter().chain(inactive::ROWS).chain(exceptions::ROWS).chain(fortran::ROWS)
+    memory::ROWS.iter().chain(inactive::ROWS).chain(exceptions::ROWS).chain(fortran::ROWS).chain(rust::ROWS)
 }
 
 #[derive(Default)]

@@ -1,0 +1,14 @@
+// Functions of Rust's own library that stay calls (rust.cpp).
+#ifndef ENZYME_RUST_H
+#define ENZYME_RUST_H
+
+#include "llvm/IR/Module.h"
+
+namespace enz {
+
+// Marks them, before anything is inlined.
+void markRustLibrary(llvm::Module &module);
+
+} // namespace enz
+
+#endif

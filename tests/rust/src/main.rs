@@ -1,0 +1,18 @@
+//! Rust programs with derivatives, in one binary: a link with all of them takes as long as a link with one. `tests/tests/rust.rs` builds it at several
+//! levels of optimisation and reads what it prints: `ok NAME` or `WRONG NAME` for each gradient.
+
+mod basics;
+mod check;
+mod language;
+mod science;
+
+fn main() {
+    if std::env::args().any(|word| word == "selftest") {
+        // A gradient that is wrong in one component.
+        check::gradient("selftest", &[2.0, 4.00001], &[1.0, 2.0], |x| x[0] * x[0] + x[1] * x[1]);
+        return;
+    }
+    basics::run();
+    language::run();
+    science::run();
+}
