@@ -1,5 +1,5 @@
 //! The reference system's C interface, for compilers that were written against it: same names, order of arguments, numbers and
-//! ownership. `include/enzyme/compiler.h` is made from these files.
+//! ownership. No header declares these: those compilers bring declarations of their own.
 //!
 //! The references of LLVM-C that come in (modules, values, builders) cannot be checked, and belong to the caller, who loads
 //! the same libLLVM as this library. Handles of ours are looked up as those of the own interface are. What goes wrong is told through

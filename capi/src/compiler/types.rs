@@ -1,6 +1,6 @@
 //! What the compilers' interface speaks in: the references of LLVM-C, our handles, numbers of enumerations, and callbacks.
 //!
-//! `capi/compiler.toml` declares the same for C. Enumerations are numbers here, since C may pass any. Callbacks may unwind: what
+//! Enumerations are numbers here, since C may pass any. Callbacks may unwind: what
 //! they throw passes through.
 
 #![allow(non_camel_case_types, non_snake_case, missing_docs, reason = "the names are the reference's")]
