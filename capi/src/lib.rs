@@ -12,6 +12,7 @@
 
 #![allow(non_snake_case, reason = "the library's file name is what programs link")]
 
+/// cbindgen:ignore
 mod compiler;
 mod error;
 mod handles;

@@ -1,6 +1,6 @@
-// What compilers that use the C interface need of the bridge, beside bridge.h: modules that are lent (loan.cpp), derivatives
-// of calls that they write by callbacks (handlers.cpp), and help with LLVM's objects (helpers.cpp). src/compiler.rs declares
-// the same. Values, types and builders are those of LLVM-C.
+// What compilers that use the C interface need of the bridge, beside bridge.h: modules that are lent (loan.cpp),
+// derivatives of calls that they write by callbacks (handlers.cpp), and help with LLVM's objects (helpers.cpp).
+// src/compiler.rs declares the same. Values, types and builders are those of LLVM-C.
 #ifndef ENZYME_COMPILER_H
 #define ENZYME_COMPILER_H
 
@@ -23,8 +23,8 @@ EnzLoan *enz_loan_take(LLVMValueRef function, EnzTextSink error, void *context);
 EnzHost enz_loan_host(EnzLoan *loan);
 // The name of the function in the copy.
 EnzStr enz_loan_root(EnzLoan *loan);
-// Moves the functions of these names, and what they need that is new, into the module that lent; what they share with it
-// is that module's again. Nothing is moved if one is missing.
+// Moves the functions of these names, and what they need that is new, into the module that lent; what they share with
+// it is that module's again. Nothing is moved if one is missing.
 uint8_t enz_loan_return(EnzLoan *loan, const EnzStr *names, size_t count, LLVMValueRef *out);
 // Whether what these functions need allocates memory that the program did not ask for.
 uint8_t enz_loan_allocates(EnzLoan *loan, const EnzStr *names, size_t count);

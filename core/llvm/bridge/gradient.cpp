@@ -1,5 +1,5 @@
-// What callbacks ask of a derivative of a call that they write: where the values of the call are in the function at hand,
-// what their shadows are, and where their adjoints go.
+// What callbacks ask of a derivative of a call that they write: where the values of the call are in the function at
+// hand, what their shadows are, and where their adjoints go.
 //
 // Only the parameters of the call, its result and constants are known: a callback sees no more of the program. What is
 // asked of anything else has no answer, which is null, or 2.
@@ -132,7 +132,17 @@ uint8_t enz_rule_is_constant(EnzRule *rule, LLVMValueRef original) {
 uint32_t enz_rule_mode(EnzRule *rule) { return rule->mode; }
 
 uint32_t enz_rule_concrete(LLVMValueRef value) {
-  enum : uint32_t { INTEGER = 1, POINTER = 2, HALF = 3, FLOAT = 4, DOUBLE = 5, UNKNOWN = 6, FP80 = 7, BFLOAT = 8, FP128 };
+  enum : uint32_t {
+    INTEGER = 1,
+    POINTER = 2,
+    HALF = 3,
+    FLOAT = 4,
+    DOUBLE = 5,
+    UNKNOWN = 6,
+    FP80 = 7,
+    BFLOAT = 8,
+    FP128
+  };
   if (!value)
     return UNKNOWN;
   switch (unwrap(value)->getType()->getScalarType()->getTypeID()) {

@@ -1,17 +1,17 @@
 // Derivatives of calls that compilers write by callbacks.
 //
-// For each function of a lent module that a handler is registered for, small functions are made: one that calls it with its
-// own parameters, which the callbacks look at as the original, and one for each derivative, into which they write. The module
-// then states these as the rules of the function, as a program does, and the engine calls them.
+// For each function of a lent module that a handler is registered for, small functions are made: one that calls it with
+// its own parameters, which the callbacks look at as the original, and one for each derivative, into which they write.
+// The module then states these as the rules of the function, as a program does, and the engine calls them.
 //
-// Whether memory behind a parameter has a shadow differs between calls and is known when they run, but a callback asks when
-// it writes. So it writes one function for each set of parameters with shadows, and the rule chooses: the shadow of memory
-// without is null. What the reverse function needs of the augmented one (its tape, and the result if it is asked for) is
-// put into a box, which the reverse rule frees.
+// Whether memory behind a parameter has a shadow differs between calls and is known when they run, but a callback asks
+// when it writes. So it writes one function for each set of parameters with shadows, and the rule chooses: the shadow
+// of memory without is null. What the reverse function needs of the augmented one (its tape, and the result if it is
+// asked for) is put into a box, which the reverse rule frees.
 //
 // Not handled: functions with results that hold addresses, variable arguments, parameters that are structures with
-// addresses, or more than four addresses: their handlers are not called, and the engine refuses their calls where active
-// data passes through them.
+// addresses, or more than four addresses: their handlers are not called, and the engine refuses their calls where
+// active data passes through them.
 
 #include "loan.h"
 #include "rule.h"
@@ -264,9 +264,8 @@ private:
     LLVMValueRef normal = initial(rule), shadow = nullptr, tape = nullptr;
     // Before the call, so that what it overwrites can be kept.
     IRBuilder<> b(call);
-    told(rule, [&](void *handle) {
-      return handler_.augmented(wrap(&b), wrap(call_), handle, &normal, &shadow, &tape);
-    });
+    told(rule,
+         [&](void *handle) { return handler_.augmented(wrap(&b), wrap(call_), handle, &normal, &shadow, &tape); });
     Value *value = nullptr;
     if (!resultOf(rule, normal, value))
       return false;

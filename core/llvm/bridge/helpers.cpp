@@ -203,8 +203,8 @@ LLVMTypeRef enz_help_array(LLVMTypeRef type, uint64_t width) {
 
 LLVMMetadataRef enz_help_writable_tbaa(LLVMMetadataRef raw) {
   auto *node = dyn_cast_or_null<MDNode>(unwrap(raw));
-  auto *last = node && node->getNumOperands() == 4 ? mdconst::dyn_extract_or_null<ConstantInt>(node->getOperand(3))
-                                                   : nullptr;
+  auto *last =
+      node && node->getNumOperands() == 4 ? mdconst::dyn_extract_or_null<ConstantInt>(node->getOperand(3)) : nullptr;
   if (!last || !last->isOne())
     return raw;
   SmallVector<Metadata *, 4> parts(node->op_begin(), node->op_end());
@@ -258,8 +258,8 @@ LLVMValueRef enz_help_clone_without(LLVMValueRef raw, uint8_t keep_result, const
   for (const Argument &param : function->args())
     if (!is_contained(removed, param.getArgNo()))
       types.push_back(param.getType());
-  auto *type = FunctionType::get(result ? function->getReturnType() : Type::getVoidTy(context), types,
-                                 function->isVarArg());
+  auto *type =
+      FunctionType::get(result ? function->getReturnType() : Type::getVoidTy(context), types, function->isVarArg());
   Function *made = Function::Create(type, function->getLinkage(), function->getAddressSpace(), function->getName(),
                                     function->getParent());
   ValueToValueMapTy map;

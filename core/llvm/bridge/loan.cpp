@@ -1,12 +1,13 @@
-// Modules that are lent by compilers which hold them through LLVM-C: a derivative of one function is to come into such a
-// module, and nothing else in it may change.
+// Modules that are lent by compilers which hold them through LLVM-C: a derivative of one function is to come into such
+// a module, and nothing else in it may change.
 //
 // So the engine works on a copy, in the same context, of the function and of what can be reached from it; all else is
-// declared there. Afterwards the functions that were asked for are moved over with everything new that they need, and what
-// they share with the module is that module's again. A refusal leaves no trace.
+// declared there. Afterwards the functions that were asked for are moved over with everything new that they need, and
+// what they share with the module is that module's again. A refusal leaves no trace.
 //
-// Variables that only this module sees are copied with all functions that use them, since LLVM would otherwise take those for
-// read-only that others write. Functions with markers in them are changed in the copy; derivatives call the changed ones.
+// Variables that only this module sees are copied with all functions that use them, since LLVM would otherwise take
+// those for read-only that others write. Functions with markers in them are changed in the copy; derivatives call the
+// changed ones.
 //
 // Not handled: functions of a module that does not verify (the engine says so).
 

@@ -10,7 +10,7 @@
 struct EnzLoan {
   llvm::Module *lender = nullptr;
   std::unique_ptr<llvm::Module> copy;
-  llvm::ValueToValueMapTy map;                      // from what was lent to its copy
+  llvm::ValueToValueMapTy map;                       // from what was lent to its copy
   llvm::SmallPtrSet<llvm::GlobalValue *, 8> changed; // copies that will not be what they were
   llvm::Function *root = nullptr;
   std::unique_ptr<llvm::DiagnosticHandler> silenced; // the handler that waits meanwhile
