@@ -1,9 +1,9 @@
-//! Narrower formats: functions whose operations are done in one (`__enzyme_truncate_op_func`), whose memory holds values of one
+//! Other formats: functions whose operations are done in one (`__enzyme_truncate_op_func`), whose memory holds values of one
 //! (`__enzyme_truncate_mem_func`), whole modules (`-enzyme-truncate-all`). Nothing is differentiated.
 //!
 //! A function is followed by the number of bits of the format that is replaced, 64, 32 or 16, and by that of the other one, or by
-//! how many bits of exponent and of digits that has. What memory holds are values of the wider type that the narrower one
-//! has, so both kinds of functions are the same.
+//! how many bits of exponent and of digits that has. What memory holds of a narrower format are values of the type that is
+//! replaced, so both kinds of functions are the same; of a wider one it holds where a number is kept (`<enzyme/fprt/mpfr.h>`).
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ pub const TRUNCATE_MEMORY: &str = "__enzyme_truncate_mem_func";
 /// Parts of the names of markers for values, of which only those are left that say no format.
 pub const VALUES: [&str; 2] = ["__enzyme_truncate_mem_value", "__enzyme_expand_mem_value"];
 
-const FORMATS: &str = "the first has 64, 32 or 16 bits; the second as well, or as many bits of exponent (2 or more) and of digits as say so";
+const FORMATS: &str = "the first has 64, 32 or 16 bits; the second as well, or 80, 128 or a multiple of 32 bits, or so many bits of exponent (2 to 30) and of digits";
 
 /// What is said of a marker for a value that was not understood.
 pub fn no_value(call: &MarkerCall) -> Report {
-    let why = format!("'{}' takes a value and the constant widths of two formats, the second narrower", call.callee);
+    let why = format!("'{}' takes a value and the constant widths of two formats, not the same", call.callee);
     Report::new(codes::E0105, why).note(FORMATS)
 }
 
@@ -42,7 +42,7 @@ pub fn all(session: &mut Session, option: &str) -> Result<(), Report> {
         let done = formats(part).is_some_and(|(from, to)| replaced.insert(from) && session.truncate_all(from, to));
         if !done {
             let why = format!(
-                "'-enzyme-truncate-all={part}' names no two formats, the second narrower, or replaces one again"
+                "'-enzyme-truncate-all={part}' names no two formats, or replaces one again"
             );
             return Err(
                 Report::new(codes::E0105, why).note("as in 64to32, or 11-52to8-7: bits of exponent and of digits")
@@ -85,9 +85,9 @@ pub fn replace(session: &mut Session, call: &MarkerCall) -> Result<(), Report> {
         let name = session.ir.funcs[function].name.clone();
         return Err(Report::new(codes::E0104, format!("'{name}' has no body here")));
     }
-    if session.truncate(call, function, from, to) {
-        return Ok(());
-    }
-    let why = format!("'{}' knows no such formats, or the second is not narrower", call.callee);
-    Err(Report::new(codes::E0105, why).note(FORMATS))
+    let memory = call.callee.contains(TRUNCATE_MEMORY);
+    session.truncate(call, function, from, to, memory).map_err(|why| match why.as_str() {
+        "" => Report::new(codes::E0105, format!("'{}' knows no such formats, or they are the same", call.callee)).note(FORMATS),
+        _ => Report::new(codes::E0105, format!("'{}' can't change the format: {why}", call.callee)),
+    })
 }

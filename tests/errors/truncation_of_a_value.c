@@ -1,4 +1,4 @@
-// error[E0105]: takes a value and the constant widths of two formats, the second narrower
+// error[E0105]: takes a value and the constant widths of two formats, not the same
 extern double __enzyme_truncate_mem_value(double, ...);
 
 double rounded(double x, int bits)

@@ -121,9 +121,11 @@ impl Program {
         toolchain::is_cpp(&self.source)
     }
 
-    /// Compiles it with the plugin.
+    /// Compiles it with the plugin; one with formats of many digits is linked with what computes in them.
     pub fn compile(&self, output: &Path, level: Level) -> Result<Compilation> {
-        Compilation::new(&self.source, output, level).with_plugin()
+        let text = std::fs::read_to_string(&self.source).map_err(Error::io("reading a program"))?;
+        let digits = text.contains("fprt/mpfr.h").then_some("-lmpfr");
+        Ok(Compilation::new(&self.source, output, level).with_plugin()?.libraries(digits))
     }
 
     /// Checks what a run of it printed.

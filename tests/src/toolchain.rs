@@ -145,6 +145,12 @@ impl Compilation {
         self
     }
 
+    /// With further libraries.
+    pub fn libraries<'a>(mut self, libraries: impl IntoIterator<Item = &'a str>) -> Self {
+        self.libraries.extend(libraries.into_iter().map(Into::into));
+        self
+    }
+
     /// Makes an object file.
     pub fn only_compile(mut self) -> Self {
         self.libraries.clear();

@@ -537,6 +537,12 @@ uint8_t enz_truncate(EnzHost host, EnzValue call, EnzValue function, uint32_t fr
 // Rounds the operations of all functions of the module; false if a format is unknown or not narrower.
 uint8_t enz_truncate_all(EnzHost host, uint32_t from, uint32_t to, uint32_t exponent, uint32_t digits);
 
+// ---- widen.cpp ------------------------------------------------------------------------------------------------
+
+// As `enz_truncate`, for other formats; says why if something in a function is in the way.
+uint8_t enz_widen(EnzHost host, EnzValue call, EnzValue function, uint32_t from, uint32_t to, uint32_t exponent,
+                  uint32_t digits, uint8_t memory, EnzTextSink why, void *context);
+
 // ---- optimise.cpp ---------------------------------------------------------------------------------------------
 
 void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_t level, uint32_t size_level);

@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 47] = [
+const SOURCES: [&str; 49] = [
     "plugin",
     "options",
     "host",
@@ -43,7 +43,9 @@ const SOURCES: [&str; 47] = [
     "steps",
     "sums",
     "scatter",
+    "precision",
     "truncate",
+    "widen",
     "dense",
     "optimise",
     "loops",

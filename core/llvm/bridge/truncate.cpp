@@ -12,9 +12,9 @@
 //
 // Values that are kept in a narrower format are values of the wider type here that the narrower one has: so programs
 // that pass what they keep through the markers for values compute the same. Not handled: atomic additions; vectors of
-// unknown length in a format that no type has.
+// unknown length in a format that no type has. Formats with more digits or a wider range are those of widen.cpp.
 
-#include "support.h"
+#include "precision.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -32,8 +32,7 @@ struct Format {
   unsigned exponent = 0, digits = 0;
 };
 
-unsigned digitsOf(const Type *type) { return type->getFPMantissaWidth() - 1; }
-unsigned exponentOf(const Type *type) { return type->getPrimitiveSizeInBits() - 1 - digitsOf(type); }
+using enz::digitsOf, enz::exponentOf, enz::numberAt;
 
 // A function of one value: what rounding it to `to` adds.
 Function *correction(Module &module, Type *wide, const Format &to) {
@@ -125,24 +124,7 @@ public:
       operation(*inst);
   }
 
-  Function *clone(Function &function) {
-    Function *&known = clones_[&function];
-    if (known)
-      return known;
-    ValueToValueMapTy map;
-    Function *copy = CloneFunction(&function, map);
-    copy->setName("enzyme.truncated." + function.getName());
-    copy->setLinkage(GlobalValue::InternalLinkage);
-    copy->setComdat(nullptr);
-    clones_[&function] = copy;
-    SmallVector<Instruction *, 64> insts;
-    for (BasicBlock &block : *copy)
-      for (Instruction &inst : block)
-        insts.push_back(&inst);
-    for (Instruction *inst : insts)
-      visit(*inst);
-    return copy;
-  }
+  Function *clone(Function &function) { return clones_.of(function); }
 
 private:
   bool isWide(const Type *type) const { return type->getScalarType() == from_; }
@@ -174,17 +156,7 @@ private:
     inst.replaceUsesWithIf(result, [&](Use &use) { return before.contains(use.getUser()); });
   }
 
-  bool isMath(const CallInst &call) {
-    const Function *callee = call.getCalledFunction();
-    if (!callee || !callee->isDeclaration() || !isWide(call.getType()))
-      return false;
-    if (callee->isIntrinsic())
-      return true;
-    LibFunc known;
-    const auto &library =
-        host_.functions->getResult<TargetLibraryAnalysis>(*const_cast<Function *>(call.getFunction()));
-    return library.getLibFunc(*callee, known);
-  }
+  bool isMath(const CallInst &call) { return isWide(call.getType()) && enz::isMathematical(host_, call); }
 
   // Whether `inst` is an operation, which is rounded then.
   bool operation(Instruction &inst) {
@@ -204,39 +176,17 @@ private:
     return true;
   }
 
-  void visit(Instruction &inst) {
-    if (operation(inst))
-      return;
-    if (auto *any = dyn_cast<CallBase>(&inst)) {
-      Function *callee = any->getCalledFunction();
-      if (callee && enz::exactBody(*callee) && callee->getFunctionType() == any->getFunctionType())
-        any->setCalledFunction(clone(*callee));
-    }
-  }
-
   EnzOpaqueHost &host_;
   Type *from_;
   Format to_;
-  DenseMap<Function *, Function *> clones_;
+  enz::Clones clones_{"enzyme.truncated.", [this](Instruction &inst) { return operation(inst); }};
 };
-
-Type *format(LLVMContext &context, uint32_t bits, uint32_t exponent, uint32_t digits) {
-  if (bits == 16 || (exponent == 5 && digits == 10))
-    return Type::getHalfTy(context);
-  if (bits == 32 || (exponent == 8 && digits == 23))
-    return Type::getFloatTy(context);
-  if (bits == 64 || (exponent == 11 && digits == 52))
-    return Type::getDoubleTy(context);
-  if (exponent == 8 && digits == 7)
-    return Type::getBFloatTy(context);
-  return nullptr;
-}
 
 // The format of so many bits, or bits of exponent and digits, if it is narrower than `wide`.
 std::optional<Format> narrower(LLVMContext &context, Type *wide, uint32_t bits, uint32_t exponent, uint32_t digits) {
   if (!wide)
     return std::nullopt;
-  if (Type *type = format(context, bits, exponent, digits)) {
+  if (Type *type = enz::formatOf(context, bits, exponent, digits)) {
     const bool less = type->getPrimitiveSizeInBits() < wide->getPrimitiveSizeInBits();
     return less ? std::optional(Format{type}) : std::nullopt;
   }
@@ -245,19 +195,13 @@ std::optional<Format> narrower(LLVMContext &context, Type *wide, uint32_t bits, 
   return fits ? std::optional(Format{nullptr, exponent, digits}) : std::nullopt;
 }
 
-std::optional<uint32_t> numberAt(const CallBase &call, unsigned at) {
-  auto *number = at < call.arg_size() ? dyn_cast<ConstantInt>(call.getArgOperand(at)) : nullptr;
-  return number && number->getValue().getActiveBits() <= 31 ? std::optional(uint32_t(number->getZExtValue()))
-                                                            : std::nullopt;
-}
-
 // Rounds the first argument of a call, as the others say; false if they do not say how.
 bool roundValue(CallBase &call) {
   const auto from = numberAt(call, 1), to = numberAt(call, 2), digits = numberAt(call, 3);
   if (!from || !to || call.arg_size() != (digits ? 4u : 3u) || isa<CallBrInst>(call) ||
       call.getType() != call.getArgOperand(0)->getType())
     return false;
-  Type *wide = format(call.getContext(), *from, 0, 0);
+  Type *wide = enz::formatOf(call.getContext(), *from, 0, 0);
   const auto narrow = narrower(call.getContext(), wide, digits ? 0 : *to, digits ? *to : 0, digits ? *digits : 0);
   if (!narrow || call.getType() != wide)
     return false;
@@ -281,9 +225,10 @@ void enz::roundValues(Module &module) {
         (rounding ? rounds : expands).push_back(call);
   }
   for (CallBase *call : rounds)
-    roundValue(*call);
+    if (!roundValue(*call))
+      enz::keepValue(*call, true);
   for (CallBase *call : expands)
-    if (call->arg_size() >= 1 && call->getType() == call->getArgOperand(0)->getType()) {
+    if (!enz::keepValue(*call, false) && call->arg_size() >= 1 && call->getType() == call->getArgOperand(0)->getType()) {
       call->replaceAllUsesWith(call->getArgOperand(0));
       enz::drop(*call);
     }
@@ -291,22 +236,23 @@ void enz::roundValues(Module &module) {
 
 uint8_t enz_truncate_all(EnzHost host, uint32_t from, uint32_t to, uint32_t exponent, uint32_t digits) {
   Module &module = *host->module;
-  Type *wide = format(module.getContext(), from, 0, 0);
+  Type *wide = enz::formatOf(module.getContext(), from, 0, 0);
   const auto narrow = narrower(module.getContext(), wide, to, exponent, digits);
-  if (!narrow)
-    return 0;
   // A module may come by once more, on its way to a link.
   const std::string mark = ("enzyme.truncated." + Twine(from)).str();
   if (module.getNamedMetadata(mark))
     return 1;
-  module.getOrInsertNamedMetadata(mark);
-  Truncation truncation(*host, wide, *narrow);
   SmallVector<Function *, 32> functions;
   for (Function &function : module)
-    if (!function.isDeclaration() && !function.getName().starts_with("enzyme."))
+    if (!function.isDeclaration() && !function.getName().starts_with("enzyme.") &&
+        !function.getName().starts_with("__enzyme_fprt_") && !function.getName().starts_with("enzyme_fprt_"))
       functions.push_back(&function);
+  if (!narrow && !enz::widenAll(*host, from, to, exponent, digits, functions))
+    return 0;
+  module.getOrInsertNamedMetadata(mark);
   for (Function *function : functions) {
-    truncation.truncate(*function);
+    if (narrow)
+      Truncation(*host, wide, *narrow).truncate(*function);
     host->functions->invalidate(*function, PreservedAnalyses::none());
   }
   return 1;
@@ -317,7 +263,7 @@ uint8_t enz_truncate(EnzHost host, EnzValue raw, EnzValue raw_function, uint32_t
   auto *call = enz::as<CallBase>(raw);
   auto *function = enz::as<Function>(raw_function);
   LLVMContext &context = host->module->getContext();
-  Type *wide = format(context, from, 0, 0);
+  Type *wide = enz::formatOf(context, from, 0, 0);
   const auto narrow = narrower(context, wide, to, exponent, digits);
   if (!call || isa<CallBrInst>(call) || !function || !call->getType()->isPointerTy() || !narrow ||
       function->isDeclaration())

@@ -469,6 +469,19 @@ unsafe extern "C" {
         digits: u32,
     ) -> u8;
 
+    pub fn enz_widen(
+        host: HostRef,
+        call: ValueRef,
+        function: ValueRef,
+        from: u32,
+        to: u32,
+        exponent: u32,
+        digits: u32,
+        memory: u8,
+        why: TextSink,
+        context: *mut c_void,
+    ) -> u8;
+
     pub fn enz_truncate_all(host: HostRef, from: u32, to: u32, exponent: u32, digits: u32) -> u8;
 
     pub fn enz_optimise(host: HostRef, functions: *const ValueRef, count: usize, level: u32, size_level: u32);

@@ -169,19 +169,34 @@ impl Session {
         }
     }
 
-    /// Makes the call of a marker the address of a clone of `function` whose operations are rounded from `from` bits to `to`
-    /// bits, or to so many of exponent and digits; false if there are no such formats.
-    pub fn truncate(&mut self, call: &MarkerCall, function: FuncId, from: u32, to: (u32, u32, u32)) -> bool {
+    /// Makes the call of a marker the address of a clone of `function` whose operations are done in the format of `to` bits, or of so
+    /// many bits of exponent and digits, instead of that of `from` bits, and whose memory holds such numbers if `memory` says so.
+    /// Where that can't be: what in the function is in the way, or nothing if there are no such formats.
+    pub fn truncate(
+        &mut self,
+        call: &MarkerCall,
+        function: FuncId,
+        from: u32,
+        to: (u32, u32, u32),
+        memory: bool,
+    ) -> Result<(), String> {
         let slot = self.found.get_mut(call.handle).and_then(|f| f.call.take());
-        let (Some(value), Some(target)) = (slot, self.llvm_function(function)) else { return false };
+        let (Some(value), Some(target)) = (slot, self.llvm_function(function)) else { return Err(String::new()) };
         // SAFETY: the call is in the module and was not replaced; the function belongs to the module.
-        let done = unsafe { ffi::enz_truncate(self.host, value, target, from, to.0, to.1, to.2) };
-        if done == 0
-            && let Some(found) = self.found.get_mut(call.handle)
-        {
+        if unsafe { ffi::enz_truncate(self.host, value, target, from, to.0, to.1, to.2) } != 0 {
+            return Ok(());
+        }
+        // SAFETY: as above: nothing was replaced.
+        let (done, why) = collect(|sink, context| unsafe {
+            ffi::enz_widen(self.host, value, target, from, to.0, to.1, to.2, memory.into(), sink, context)
+        });
+        if done != 0 {
+            return Ok(());
+        }
+        if let Some(found) = self.found.get_mut(call.handle) {
             found.call = Some(value);
         }
-        done != 0
+        Err(why)
     }
 
     /// Rounds all operations of the module from `from` bits to `to` bits, or to so many of exponent and digits; false if there
