@@ -147,6 +147,11 @@ fn conflict(module: &Module, units: &Units, f: FuncId, c: &Conflict) -> Report {
         }
         Conflict::UnknownCall(i) => {
             let name = module.direct_callee(func, *i).map(|g| module.funcs[g].name.clone()).unwrap_or_default();
+            if name.starts_with(crate::truncate::KEPT) {
+                return Report::new(codes::E0203, "no derivative for numbers that memory keeps in a wider format")
+                    .note(describe(module, func, *i))
+                    .note("a function that differentiates may be given to '__enzyme_truncate_mem_func' instead");
+            }
             Report::new(codes::E0201, format!("no derivative for '{name}': it has no body here and no rule"))
                 .note(describe(module, func, *i))
         }

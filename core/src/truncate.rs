@@ -17,6 +17,8 @@ use crate::report::{Report, from_problem};
 pub const TRUNCATE: &str = "__enzyme_truncate_op_func";
 /// The same, for functions whose memory holds narrower values.
 pub const TRUNCATE_MEMORY: &str = "__enzyme_truncate_mem_func";
+/// How names of functions begin that compute with numbers in a table (`<enzyme/fprt/mpfr.h>`).
+pub const KEPT: &str = "__enzyme_fprt_";
 /// Parts of the names of markers for values, of which only those are left that say no format.
 pub const VALUES: [&str; 2] = ["__enzyme_truncate_mem_value", "__enzyme_expand_mem_value"];
 
@@ -41,9 +43,7 @@ pub fn all(session: &mut Session, option: &str) -> Result<(), Report> {
     for part in parts {
         let done = formats(part).is_some_and(|(from, to)| replaced.insert(from) && session.truncate_all(from, to));
         if !done {
-            let why = format!(
-                "'-enzyme-truncate-all={part}' names no two formats, or replaces one again"
-            );
+            let why = format!("'-enzyme-truncate-all={part}' names no two formats, or replaces one again");
             return Err(
                 Report::new(codes::E0105, why).note("as in 64to32, or 11-52to8-7: bits of exponent and of digits")
             );
@@ -87,7 +87,8 @@ pub fn replace(session: &mut Session, call: &MarkerCall) -> Result<(), Report> {
     }
     let memory = call.callee.contains(TRUNCATE_MEMORY);
     session.truncate(call, function, from, to, memory).map_err(|why| match why.as_str() {
-        "" => Report::new(codes::E0105, format!("'{}' knows no such formats, or they are the same", call.callee)).note(FORMATS),
+        "" => Report::new(codes::E0105, format!("'{}' knows no such formats, or they are the same", call.callee))
+            .note(FORMATS),
         _ => Report::new(codes::E0105, format!("'{}' can't change the format: {why}", call.callee)),
     })
 }

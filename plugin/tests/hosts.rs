@@ -150,6 +150,7 @@ int main(void) { printf(\"%a %a\\n\", one / three, (double)(1.0f / thirds)); ret
         ("64to32", "0x1.555556p-2 0x1.555556p-2\n"),
         ("11-52to8-4", "0x1.5p-2 0x1.555556p-2\n"),
         ("64to32;32to5-3", "0x1.555556p-2 0x1.6p-2\n"),
+        ("32to64", "0x1.5555555555555p-2 0x1.555556p-2\n"),
     ];
     for (formats, wanted) in as_given {
         for level in ["-O0", "-O2", "-flto"] {
@@ -159,11 +160,35 @@ int main(void) { printf(\"%a %a\\n\", one / three, (double)(1.0f / thirds)); ret
             assert_eq!(folder.result(), wanted, "{formats} {level}");
         }
     }
-    for formats in ["32to64", "64to32;64to16"] {
+    for formats in ["64to64", "64to32;64to16"] {
         let option = format!("-enzyme-truncate-all={formats}");
         let wrong = folder.try_run("clang-22", &[&load, "-mllvm", &option, "-c", "a.c"]);
         assert!(!wrong.status.success(), "{formats}");
         assert!(String::from_utf8_lossy(&wrong.stderr).contains("[E0105]"), "{formats}");
+    }
+}
+
+/// A fused product and sum is rounded once in a type, and twice by way of another format.
+#[test]
+fn all_operations_of_a_file_are_done_in_more_digits() {
+    let load = format!("-fplugin={}", plugin().replace("LLVMEnzyme-22", "ClangEnzyme-22"));
+    let include = format!("-I{}/include", env!("CARGO_MANIFEST_DIR").trim_end_matches("/plugin"));
+    let source = "#include <enzyme/fprt/mpfr.h>
+static volatile double large = 0x1p53, half = 1.0, little = 0x1p-14;
+int main(void) { printf(\"%a\\n\", fma(half, large, half + little)); return 0; }
+";
+    let folder = Folder::new("widen-all", &[("a.c", source)]);
+    // 2^53 + 1 + 2^-14 lies above the middle of two doubles, and with 63 digits it is the middle.
+    for (options, wanted) in
+        [(vec![], "0x1.0000000000001p+53\n"), (vec!["-mllvm", "-enzyme-truncate-all=64to80"], "0x1p+53\n")]
+    {
+        for level in ["-O0", "-O2"] {
+            let mut words = vec![level, &include, &load];
+            words.extend(&options);
+            words.extend(["a.c", "-o", "program", "-lm", "-lmpfr"]);
+            folder.run("clang-22", &words);
+            assert_eq!(folder.result(), wanted, "{options:?} {level}");
+        }
     }
 }
 

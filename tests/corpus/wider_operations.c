@@ -19,13 +19,16 @@ extern double __enzyme_expand_mem_value(double, ...);
 
 static double point[N];
 
+// What is constant the compiler works out in double, before anything is made wider.
+static volatile double two = 2.0;
+
 // Muller's recurrence, which goes to 6, and to 100 where it is rounded, and a root.
 #define MULLER(name, real)                                                                                             \
     static real name(const double *x, int n)                                                                           \
     {                                                                                                                  \
         real sum = 0;                                                                                                  \
         for (int i = 0; i < n; i++) {                                                                                  \
-            real u = 2, v = -4, y = 1;                                                                                 \
+            real u = two, v = -two * two, y = 1;                                                                                 \
             for (int k = 0; k < 14; k++) {                                                                             \
                 real next = 111 - 1130 / v + 3000 / (u * v);                                                           \
                 u = v;                                                                                                 \
@@ -131,6 +134,16 @@ static float memory_in_double(const float *x, int n)
     return (float)sum;
 }
 
+static double inverse(double x)
+{
+    return two / (x * two);
+}
+
+static double slope_of_inverse(double x)
+{
+    return __enzyme_autodiff((void *)inverse, x);
+}
+
 static double greater(double x, double y)
 {
     return x > y ? 1.0 : x == y ? 2.0 : x < y ? 3.0 : 4.0;
@@ -221,6 +234,10 @@ static int extra(void)
     static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, 5e-324, -1.7976931348623157e308};
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         failed += same("special", ((double (*)(double))__enzyme_truncate_mem_func((void *)itself, 64, 15, 112))(special[i]), special[i]);
+    // A derivative in many digits.
+    double slope = ((double (*)(double))__enzyme_truncate_mem_func((void *)slope_of_inverse, 64, 15, 112))(3.0);
+    failed += same("derivative", expanded(slope), -1.0 / 9.0);
+    failed += corpus_check("wider", "derivative is kept", isnan(slope) ? 0.0 : 1.0, 0.0);
     // More digits, but a narrower range: eight bits of exponent end at 2^128.
     double (*mixed)(double) = (double (*)(double))__enzyme_truncate_op_func((void *)itself, 64, 8, 60);
     failed += same("narrower range", mixed(1e39), (double)INFINITY);

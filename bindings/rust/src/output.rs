@@ -23,7 +23,11 @@ pub unsafe trait Output: Sized {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Writes the elements, if there are `len`.
+    /// Writes the elements.
+    ///
+    /// # Panics
+    ///
+    /// If there are not `len` of them.
     ///
     /// # Safety
     ///
@@ -72,7 +76,7 @@ unsafe impl<T: Scalar, const N: usize> Output for [T; N] {
     }
 }
 
-// SAFETY: as many elements as the vector has, of which the length was asked before.
+// SAFETY: as many elements as the vector has, which are as many as there is room for, or none.
 unsafe impl<T: Scalar> Output for Vec<T> {
     type Element = T;
     const LEN: Option<usize> = None;
@@ -80,7 +84,10 @@ unsafe impl<T: Scalar> Output for Vec<T> {
         Vec::len(self)
     }
     unsafe fn write(self, to: *mut T, len: usize) {
-        for (n, value) in self.into_iter().enumerate().take(len) {
+        if Vec::len(&self) != len {
+            of_another_length(Vec::len(&self), len);
+        }
+        for (n, value) in self.into_iter().enumerate() {
             // SAFETY: the caller has room for `len` elements.
             unsafe { to.add(n).write(value) };
         }
@@ -88,4 +95,11 @@ unsafe impl<T: Scalar> Output for Vec<T> {
     fn of(elements: Vec<T>) -> Vec<T> {
         elements
     }
+}
+
+#[cold]
+#[inline(never)]
+fn of_another_length(found: usize, before: usize) -> ! {
+    // tidy: allow(crashes): as an index out of bounds is in Rust
+    panic!("the function returned {found} elements, and {before} when it was called before with the same argument");
 }

@@ -50,6 +50,7 @@ Function *enz::Clones::of(Function &function) {
   copy->setComdat(nullptr);
   clones_[&function] = copy;
   all_.push_back(copy);
+  prepare_(*copy);
   SmallVector<Instruction *, 64> insts;
   for (BasicBlock &block : *copy)
     for (Instruction &inst : block)

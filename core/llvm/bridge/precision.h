@@ -32,13 +32,19 @@ public:
   // What is done with an instruction of a clone; false if nothing is, so that a call of a function calls its clone.
   using Visit = std::function<bool(llvm::Instruction &)>;
 
-  Clones(llvm::StringRef prefix, Visit visit) : prefix_(prefix), visit_(std::move(visit)) {}
+  // `prepare` is done with a clone before.
+  using Prepare = std::function<void(llvm::Function &)>;
+
+  Clones(
+      llvm::StringRef prefix, Visit visit, Prepare prepare = [](llvm::Function &) {})
+      : prefix_(prefix), visit_(std::move(visit)), prepare_(std::move(prepare)) {}
   llvm::Function *of(llvm::Function &function);
   const llvm::SmallVectorImpl<llvm::Function *> &all() const { return all_; }
 
 private:
   std::string prefix_;
   Visit visit_;
+  Prepare prepare_;
   llvm::DenseMap<llvm::Function *, llvm::Function *> clones_;
   llvm::SmallVector<llvm::Function *, 8> all_;
 };

@@ -228,7 +228,8 @@ void enz::roundValues(Module &module) {
     if (!roundValue(*call))
       enz::keepValue(*call, true);
   for (CallBase *call : expands)
-    if (!enz::keepValue(*call, false) && call->arg_size() >= 1 && call->getType() == call->getArgOperand(0)->getType()) {
+    if (!enz::keepValue(*call, false) && call->arg_size() >= 1 &&
+        call->getType() == call->getArgOperand(0)->getType()) {
       call->replaceAllUsesWith(call->getArgOperand(0));
       enz::drop(*call);
     }

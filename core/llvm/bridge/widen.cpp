@@ -1,5 +1,5 @@
-// `__enzyme_truncate_op_func` and `__enzyme_truncate_mem_func` to formats with more digits or a wider range than the type
-// has that is replaced, or with more of the one and less of the other.
+// `__enzyme_truncate_op_func` and `__enzyme_truncate_mem_func` to formats with more digits or a wider range than the
+// type has that is replaced, or with more of the one and less of the other.
 //
 // Operations: where a type of LLVM has the format, they are done in that type, and may be differentiated. Otherwise the
 // functions of <enzyme/fprt/mpfr.h> do them, and give results rounded back. Such a result is written as
@@ -11,8 +11,9 @@
 // are. Operations, comparisons and conversions are calls. Functions without a body get what a double or float has of
 // the number.
 //
-// Not handled, and refused: bits of kept numbers taken as another type, atomic arithmetic on them, calls through
-// pointers that pass them, vectors of unknown length, and, where the format has no type, replacing one of 16 bits.
+// Not handled: bits of kept numbers that are read as another type by way of memory other than a local variable.
+// Refused: bits taken as another type otherwise, atomic arithmetic on them, calls through pointers that pass them,
+// vectors of unknown length, and, where the format has no type, replacing one of 16 bits.
 
 #include "precision.h"
 
@@ -21,6 +22,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 
 #include <cmath>
 
@@ -289,9 +291,8 @@ private:
     if (auto *compare = dyn_cast<FCmpInst>(&inst); compare && isReplaced(compare->getOperand(0)->getType())) {
       IRBuilder<> b(&inst);
       for (unsigned n = 0; n < 2; ++n)
-        if (Value *rounded = lanes(b, {inst.getOperand(n)}, [&](ArrayRef<Value *> x) {
-              return runtime_.number(b, "of", x, kOperations);
-            }))
+        if (Value *rounded = lanes(b, {inst.getOperand(n)},
+                                   [&](ArrayRef<Value *> x) { return runtime_.number(b, "of", x, kOperations); }))
           inst.setOperand(n, rounded);
       return true;
     }
@@ -357,8 +358,9 @@ private:
     for (unsigned n = 1; n <= count; ++n)
       operands.push_back(made->getArg(n));
     Value *wide = runtime_.number(b, name, operands, kOperations);
+    // Minus zero changes no number, and no zero.
     Value *same = b.CreateFCmpOEQ(wide, made->getArg(0));
-    b.CreateRet(b.CreateSelect(same, Constant::getNullValue(to_.from), b.CreateFSub(wide, made->getArg(0))));
+    b.CreateRet(b.CreateSelect(same, ConstantFP::getNegativeZero(to_.from), b.CreateFSub(wide, made->getArg(0))));
     return made;
   }
 
@@ -440,10 +442,9 @@ private:
       return true;
     }
     if (auto *compare = dyn_cast<FCmpInst>(&inst); compare && isReplaced(compare->getOperand(0)->getType())) {
-      Value *made =
-          lanes(b, {compare->getOperand(0), compare->getOperand(1)}, [&](ArrayRef<Value *> x) -> Value * {
-            return runtime_.compare(b, compare->getPredicate(), x[0], x[1]);
-          });
+      Value *made = lanes(b, {compare->getOperand(0), compare->getOperand(1)}, [&](ArrayRef<Value *> x) -> Value * {
+        return runtime_.compare(b, compare->getPredicate(), x[0], x[1]);
+      });
       if (!made)
         return refuse(inst, "vectors of unknown length");
       replace(inst, made);
@@ -530,7 +531,12 @@ private:
   Runtime runtime_;
   std::string problem_;
   enz::Clones clones_{"enzyme.widened.",
-                      [this](Instruction &inst) { return to_.memory ? inMemory(inst) : operation(inst); }};
+                      [this](Instruction &inst) { return to_.memory ? inMemory(inst) : operation(inst); },
+                      [this](Function &copy) {
+                        // Bits that are taken by way of a local variable are seen then.
+                        if (to_.memory)
+                          SROAPass(SROAOptions::PreserveCFG).run(copy, *host_.functions);
+                      }};
 };
 
 // The format of so many bits, or of so many of exponent and digits, if it is not that of `from` or a part of it.

@@ -123,6 +123,20 @@ fn macros() {
     let rows = jacobian!(|x: &[f64]| vec![x[0] * x[1], x[2].exp(), x[0] * x[3]], &x[..]);
     check::same("jacobian", &rows[0], &[x[1], x[0], 0.0, 0.0]);
     check::same("jacobian::last", &rows[2], &[x[3], 0.0, 0.0, x[0]]);
+    // A result that has another length each time is no function.
+    let turn = std::cell::Cell::new(1);
+    std::panic::set_hook(Box::new(|_| {}));
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        jacobian!(
+            |x: &[f64]| {
+                turn.set(turn.get() + 1);
+                vec![x[0]; turn.get()]
+            },
+            &x[..]
+        )
+    }));
+    let _ = std::panic::take_hook();
+    check::same("jacobian::of_no_function", &[f64::from(u8::from(caught.is_err()))], &[1.0]);
     let (a, b) = grad!(|x: &[f64; 2], y: f64| x[0] * y + x[1] * y * y, &[2.0, 3.0], 5.0);
     check::same("several_arguments", &[a[0], a[1], b], &[5.0, 25.0, 32.0]);
 }
