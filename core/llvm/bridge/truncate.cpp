@@ -246,7 +246,7 @@ uint8_t enz_truncate_all(EnzHost host, uint32_t from, uint32_t to, uint32_t expo
   SmallVector<Function *, 32> functions;
   for (Function &function : module)
     if (!function.isDeclaration() && !function.getName().starts_with("enzyme.") &&
-        !function.getName().starts_with("__enzyme_fprt_") && !function.getName().starts_with("enzyme_fprt_"))
+        !function.getName().contains("enzyme_fprt_"))
       functions.push_back(&function);
   if (!narrow && !enz::widenAll(*host, from, to, exponent, digits, functions))
     return 0;
