@@ -1,6 +1,7 @@
 // The interface for compilers, in the order in which Julia's frontend calls it: an engine, a type analysis, trees for the arguments,
 // a derivative, and a wrapper around it that is compiled by ORC. Numbers are compared with closed forms.
 
+#include <enzyme/compiler.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/IRReader.h>
@@ -12,59 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef void *Logic, *Types, *Augmented, *Gradient, *Tree;
-typedef struct {
-    int64_t *data;
-    size_t size;
-} IntList;
-typedef struct {
-    Tree *arguments;
-    Tree ret;
-    IntList *known;
-} FnTypeInfo;
-enum { OUT_DIFF, DUP_ARG, CONSTANT, DUP_NONEED };
-enum { FORWARD, PRIMAL, REVERSE, COMBINED };
-
-extern Logic CreateEnzymeLogic(uint8_t);
-extern void FreeEnzymeLogic(Logic);
-extern Types CreateTypeAnalysis(Logic, char **, void *, size_t);
-extern void FreeTypeAnalysis(Types);
-extern Tree EnzymeNewTypeTreeCT(unsigned, LLVMContextRef);
-extern void EnzymeTypeTreeOnlyEq(Tree, int64_t);
-extern uint8_t EnzymeMergeTypeTree(Tree, Tree);
-extern const char *EnzymeTypeTreeToString(Tree);
-extern LLVMValueRef EnzymeTypeTreeToMD(Tree, LLVMContextRef);
-extern Tree EnzymeTypeTreeFromMD(LLVMValueRef);
-extern void EnzymeStringFree(const char *);
-extern void EnzymeFreeTypeTree(Tree);
-extern LLVMValueRef EnzymeCreateForwardDiff(Logic, LLVMValueRef, LLVMBuilderRef, LLVMValueRef, unsigned, unsigned *, size_t,
-                                            Types, uint8_t, unsigned, uint8_t, uint8_t, uint8_t, unsigned, LLVMTypeRef,
-                                            FnTypeInfo, uint8_t, uint8_t *, size_t, Augmented);
-extern LLVMValueRef EnzymeCreatePrimalAndGradient(Logic, LLVMValueRef, LLVMBuilderRef, LLVMValueRef, unsigned, unsigned *,
-                                                  size_t, Types, uint8_t, uint8_t, unsigned, uint8_t, uint8_t, unsigned,
-                                                  uint8_t, LLVMTypeRef, uint8_t, FnTypeInfo, uint8_t, uint8_t *, size_t,
-                                                  Augmented, uint8_t);
-extern Augmented EnzymeCreateAugmentedPrimal(Logic, LLVMValueRef, LLVMBuilderRef, LLVMValueRef, unsigned, unsigned *, size_t,
-                                             Types, uint8_t, uint8_t, FnTypeInfo, uint8_t, uint8_t *, size_t, uint8_t *,
-                                             size_t, uint8_t, uint8_t, uint8_t, unsigned, uint8_t);
-extern LLVMValueRef EnzymeCreateBatch(Logic, LLVMValueRef, LLVMBuilderRef, LLVMValueRef, unsigned, unsigned *, size_t, unsigned);
-extern LLVMValueRef EnzymeExtractFunctionFromAugmentation(Augmented);
-extern LLVMTypeRef EnzymeExtractTapeTypeFromAugmentation(Augmented);
-extern void EnzymeExtractReturnInfo(Augmented, int64_t *, uint8_t *, size_t);
-extern void EnzymeRegisterCallHandler(const char *, void *, void *);
-extern void EnzymeRegisterFwdCallHandler(const char *, void *);
-extern LLVMValueRef EnzymeGradientUtilsNewFromOriginal(Gradient, LLVMValueRef);
-extern LLVMValueRef EnzymeGradientUtilsInvertPointer(Gradient, LLVMValueRef, LLVMBuilderRef);
-extern LLVMValueRef EnzymeGradientUtilsDiffe(Gradient, LLVMValueRef, LLVMBuilderRef);
-extern void EnzymeGradientUtilsAddToDiffe(Gradient, LLVMValueRef, LLVMValueRef, LLVMBuilderRef, LLVMTypeRef);
-extern void EnzymeGradientUtilsSetDiffe(Gradient, LLVMValueRef, LLVMValueRef, LLVMBuilderRef);
-extern uint8_t EnzymeGradientUtilsIsConstantValue(Gradient, LLVMValueRef);
-extern LLVMValueRef (*CustomErrorHandler)(const char *, LLVMValueRef, unsigned, const void *, LLVMValueRef, LLVMBuilderRef);
-extern char EnzymeFastMath;
-extern void EnzymeSetCLBool(void *, uint8_t);
-extern uint8_t EnzymeGetCLBool(void *);
-extern Gradient EnzymeGradientUtilsGetLogic(Gradient);
-extern void EnzymeReplaceFunctionImplementation(LLVMModuleRef);
+// Short words for what the tables below are made of.
+enum { OUT_DIFF = DFT_OUT_DIFF, DUP_ARG = DFT_DUP_ARG, CONSTANT = DFT_CONSTANT, DUP_NONEED = DFT_DUP_NONEED };
+enum { FORWARD = DEM_ForwardMode, PRIMAL = DEM_ReverseModePrimal, REVERSE = DEM_ReverseModeGradient, COMBINED = DEM_ReverseModeCombined };
 
 static int failures, told;
 static char last[4096];
@@ -103,7 +54,7 @@ static const char source[] =
 double special(double a, const double *p) { return a * a * *p; }
 
 // special(a, p) = a * a * *p: the tape is a.
-static uint8_t special_augmented(LLVMBuilderRef b, LLVMValueRef call, Gradient g, LLVMValueRef *normal, LLVMValueRef *shadow,
+static uint8_t special_augmented(LLVMBuilderRef b, LLVMValueRef call, EnzymeGradientUtilsRef g, LLVMValueRef *normal, LLVMValueRef *shadow,
                                  LLVMValueRef *tape)
 {
     (void)b, (void)normal, (void)shadow;
@@ -111,7 +62,7 @@ static uint8_t special_augmented(LLVMBuilderRef b, LLVMValueRef call, Gradient g
     return 0;
 }
 
-static void special_reverse(LLVMBuilderRef b, LLVMValueRef call, Gradient g, LLVMValueRef tape)
+static void special_reverse(LLVMBuilderRef b, LLVMValueRef call, EnzymeGradientUtilsRef g, LLVMValueRef tape)
 {
     LLVMValueRef a = LLVMGetOperand(call, 0), p = LLVMGetOperand(call, 1);
     LLVMTypeRef number = LLVMTypeOf(a);
@@ -127,7 +78,7 @@ static void special_reverse(LLVMBuilderRef b, LLVMValueRef call, Gradient g, LLV
     EnzymeGradientUtilsSetDiffe(g, call, LLVMConstReal(number, 0.0), b);
 }
 
-static uint8_t special_forward(LLVMBuilderRef b, LLVMValueRef call, Gradient g, LLVMValueRef *normal, LLVMValueRef *shadow)
+static uint8_t special_forward(LLVMBuilderRef b, LLVMValueRef call, EnzymeGradientUtilsRef g, LLVMValueRef *normal, LLVMValueRef *shadow)
 {
     (void)normal;
     LLVMValueRef a = LLVMGetOperand(call, 0), p = LLVMGetOperand(call, 1);
@@ -186,24 +137,24 @@ int main(void)
     EnzymeSetCLBool(&EnzymeFastMath, 1);
     CHECK(EnzymeGetCLBool(&EnzymeFastMath));
     EnzymeSetCLBool(&EnzymeFastMath, 0);
-    EnzymeRegisterCallHandler("special", (void *)special_augmented, (void *)special_reverse);
-    EnzymeRegisterFwdCallHandler("special", (void *)special_forward);
+    EnzymeRegisterCallHandler("special", special_augmented, special_reverse);
+    EnzymeRegisterFwdCallHandler("special", special_forward);
 
-    Logic logic = CreateEnzymeLogic(0);
-    Types types = CreateTypeAnalysis(logic, NULL, NULL, 0);
-    Tree number = EnzymeNewTypeTreeCT(5, context), address = EnzymeNewTypeTreeCT(2, context);
+    EnzymeLogicRef logic = CreateEnzymeLogic(0);
+    EnzymeTypeAnalysisRef types = CreateTypeAnalysis(logic, NULL, NULL, 0);
+    CTypeTreeRef number = EnzymeNewTypeTreeCT(5, context), address = EnzymeNewTypeTreeCT(2, context);
     EnzymeTypeTreeOnlyEq(number, 0);
     CHECK(EnzymeMergeTypeTree(address, number));
     EnzymeTypeTreeOnlyEq(address, -1);
     const char *shown = EnzymeTypeTreeToString(address);
     CHECK(!strcmp(shown, "{[-1]:Pointer, [-1,0]:Float@double}"));
-    Tree again = EnzymeTypeTreeFromMD(EnzymeTypeTreeToMD(address, context));
+    CTypeTreeRef again = EnzymeTypeTreeFromMD(EnzymeTypeTreeToMD(address, context));
     const char *same = EnzymeTypeTreeToString(again);
     CHECK(same && !strcmp(shown, same));
     EnzymeStringFree(shown);
     EnzymeStringFree(same);
-    Tree trees[2] = {address, number};
-    FnTypeInfo info = {trees, number, NULL};
+    CTypeTreeRef trees[2] = {address, number};
+    CFnTypeInfo info = {trees, number, NULL};
     uint8_t kept[2] = {0, 0};
 
     LLVMValueRef f = LLVMGetNamedFunction(module, "f"), g = LLVMGetNamedFunction(module, "g");
@@ -219,7 +170,7 @@ int main(void)
     LLVMValueRef combined = COMBINE(f, out, 1);
     CHECK(combined && COMBINE(f, out, 1) == combined);
     LLVMValueRef tangent = TANGENT(f, dup, 1), tangents = TANGENT(f, dup, 2);
-    Augmented split = EnzymeCreateAugmentedPrimal(logic, NULL, NULL, g, OUT_DIFF, mixed, 2, types, 1, 0, info, 0, kept, 2,
+    EnzymeAugmentedReturnPtr split = EnzymeCreateAugmentedPrimal(logic, NULL, NULL, g, OUT_DIFF, mixed, 2, types, 1, 0, info, 0, kept, 2,
                                                   kept, 2, 0, 0, 0, 1, 0);
     int64_t places[3];
     uint8_t there[3];
@@ -249,7 +200,7 @@ int main(void)
                                          info, 0, kept, 2, NULL, 1));
     CHECK(told == 3 && strstr(last, "atomicAdd"));
     CHECK(!COMBINE(NULL, out, 0) && told == 4);
-    CHECK(!EnzymeGradientUtilsGetLogic((Gradient)(uintptr_t)12345) && told == 5);
+    CHECK(!EnzymeGradientUtilsGetLogic((EnzymeGradientUtilsRef)(uintptr_t)12345) && told == 5);
     EnzymeReplaceFunctionImplementation(module);
     CHECK(told == 6 && strstr(last, "EnzymeReplaceFunctionImplementation"));
     EnzymeSetCLBool(&told, 1);

@@ -5,6 +5,7 @@
 //! derivatives in several threads and looks at the memory. `beside.c` has another LLVM in the same process. The example of the
 //! README must print what the README says.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         trial("interface::valgrind", || interface("-O2", How::Valgrind)),
         trial("cycles", || expect_ok(&mut Command::new(build("cycles.c", Path::new("cycles"), How::Shared)?.1))),
         trial("compiler", compiler),
+        trial("headers_are_whole", headers),
         trial("beside_another_llvm", beside),
         trial("example", example),
     ];
@@ -147,6 +149,25 @@ fn beside() -> Result<()> {
     expect_ok(Command::new(program).arg(other_llvm()?).arg(library("libEnzyme-22.so")?))
 }
 
+/// The headers declare what the library exports, and are clean.
+fn headers() -> Result<()> {
+    let folder_of_headers = folder("include").join("enzyme");
+    let mut text = String::new();
+    for name in ["enzyme.h", "compiler.h"] {
+        text += &std::fs::read_to_string(folder_of_headers.join(name)).map_err(Error::io("reading a header"))?;
+    }
+    let declared: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut names = Command::new(toolchain::llvm_program("llvm-nm"));
+    names.args(["-D", "--defined-only", "--format=just-symbols"]).arg(library("libEnzyme-22.so")?);
+    let exported = run(&mut names, "llvm-nm failed")?.stdout;
+    let bare = |line: &str| line.split('@').next().unwrap_or(line).trim().to_owned();
+    let missing: Vec<String> = exported.lines().map(bare).filter(|name| !declared.contains(name.as_str())).collect();
+    if exported.lines().count() > 100 && missing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Failed(format!("exported, and in no header: {missing:?}")))
+}
+
 /// The interface for compilers, driven through LLVM-C of the same libLLVM.
 fn compiler() -> Result<()> {
     library("libEnzyme-22.so")?;
@@ -157,8 +178,8 @@ fn compiler() -> Result<()> {
         run(Command::new(config).args(["--includedir", "--link-shared", "--ldflags", "--libs"]), "llvm-config failed")?;
     let (includes, flags): (Vec<&str>, Vec<&str>) = words.stdout.split_whitespace().partition(|w| w.starts_with('/'));
     let mut command = Command::new(toolchain::llvm_program("clang"));
-    command.args(["-Wall", "-Wextra", "-Werror", "-std=gnu11", "-g", "-rdynamic"]);
-    command.args(includes.iter().map(|folder| format!("-I{folder}")));
+    command.args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-std=gnu11", "-g", "-rdynamic"]);
+    command.args(includes.iter().flat_map(|folder| ["-isystem", folder])).arg("-I").arg(folder("include"));
     command.arg(toolchain::root().join("tests/capi/compiler.c")).arg("-o").arg(&path).arg("-L").arg(&libraries);
     command.arg("-lEnzyme-22").arg(format!("-Wl,-rpath,{}", libraries.display())).args(flags).arg("-lm");
     run(&mut command, "clang failed")?;
