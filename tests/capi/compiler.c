@@ -231,6 +231,7 @@ int main(void)
         FreeEnzymeLogic(logic);
         error = LLVMOrcLLJITAddLLVMIRModule(jit, LLVMOrcLLJITGetMainJITDylib(jit),
                                             LLVMOrcCreateNewThreadSafeModule(module, safe));
+        LLVMOrcDisposeThreadSafeContext(safe);
     }
     LLVMOrcExecutorAddress at[9];
     for (unsigned n = 0; n < 9 && !error; n++)

@@ -16,6 +16,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// Valgrind takes most of it.
 const LIMIT: Duration = Duration::from_secs(400);
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"];
 const PRINTED: &str = "f = 49.200000, gradient = (-215.600000, 112.000000, -100.000000)\n";
 
 /// How a program is linked and run.
@@ -39,7 +40,10 @@ fn main() -> ExitCode {
         trial("interface::sanitized", || interface("-O1", How::Sanitized)),
         trial("interface::valgrind", || interface("-O2", How::Valgrind)),
         trial("cycles", || expect_ok(&mut Command::new(build("cycles.c", Path::new("cycles"), How::Shared)?.1))),
-        trial("compiler", compiler),
+        trial("compiler::shared", || compiler(How::Shared)),
+        trial("compiler::static", || compiler(How::Static)),
+        trial("compiler::sanitized", || compiler(How::Sanitized)),
+        trial("compiler::valgrind", || compiler(How::Valgrind)),
         trial("headers_are_whole", headers),
         trial("beside_another_llvm", beside),
         trial("example", example),
@@ -80,6 +84,11 @@ fn header(compiler: &str, standard: &str, language: &str) -> Result<()> {
 
 /// Compiles and links a program; it lies in a folder that vanishes with the first value.
 fn build(source: &str, program: &Path, how: How) -> Result<(tempfile::TempDir, PathBuf)> {
+    build_with(source, program, how, &[])
+}
+
+/// The same, with further words for the compiler.
+fn build_with(source: &str, program: &Path, how: How, further: &[&str]) -> Result<(tempfile::TempDir, PathBuf)> {
     let scratch = toolchain::scratch()?;
     let path = scratch.path().join(program);
     let root = toolchain::root();
@@ -101,9 +110,9 @@ fn build(source: &str, program: &Path, how: How) -> Result<(tempfile::TempDir, P
         }
     }
     if how == How::Sanitized {
-        command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]);
+        command.args(SANITIZERS);
     }
-    command.args(["-lm", "-lpthread", "-ldl", "-o"]).arg(&path);
+    command.args(further).args(["-lm", "-lpthread", "-ldl", "-o"]).arg(&path);
     run(&mut command, "clang failed")?;
     Ok((scratch, path))
 }
@@ -118,7 +127,12 @@ fn interface(level: &str, how: How) -> Result<()> {
     let (scratch, program) = build("interface.c", Path::new("interface"), how)?;
     let functions = scratch.path().join("functions.bc");
     bitcode(&toolchain::root().join("tests/capi/functions.c"), level, &functions)?;
-    let mut command = match how {
+    expect_ok(runs(how, program).arg(functions))
+}
+
+/// The command that runs a program.
+fn runs(how: How, program: PathBuf) -> Command {
+    match how {
         How::Valgrind => {
             let mut command = Command::new("valgrind");
             command.args(["-q", "--error-exitcode=3", "--leak-check=full", "--show-leak-kinds=definite"]);
@@ -126,8 +140,7 @@ fn interface(level: &str, how: How) -> Result<()> {
             command
         }
         How::Shared | How::Static | How::Sanitized => Command::new(program),
-    };
-    expect_ok(command.arg(functions))
+    }
 }
 
 /// The newest LLVM of another version that the system has.
@@ -169,21 +182,17 @@ fn headers() -> Result<()> {
 }
 
 /// The interface for compilers, driven through LLVM-C of the same libLLVM.
-fn compiler() -> Result<()> {
-    library("libEnzyme-22.so")?;
-    let scratch = toolchain::scratch()?;
-    let (path, libraries) = (scratch.path().join("compiler"), folder("lib"));
+fn compiler(how: How) -> Result<()> {
     let config = toolchain::llvm_program("llvm-config");
     let words =
         run(Command::new(config).args(["--includedir", "--link-shared", "--ldflags", "--libs"]), "llvm-config failed")?;
-    let (includes, flags): (Vec<&str>, Vec<&str>) = words.stdout.split_whitespace().partition(|w| w.starts_with('/'));
-    let mut command = Command::new(toolchain::llvm_program("clang"));
-    command.args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-std=gnu11", "-g", "-rdynamic"]);
-    command.args(includes.iter().flat_map(|folder| ["-isystem", folder])).arg("-I").arg(folder("include"));
-    command.arg(toolchain::root().join("tests/capi/compiler.c")).arg("-o").arg(&path).arg("-L").arg(&libraries);
-    command.arg("-lEnzyme-22").arg(format!("-Wl,-rpath,{}", libraries.display())).args(flags).arg("-lm");
-    run(&mut command, "clang failed")?;
-    expect_ok(&mut Command::new(path))
+    let of_llvm = words
+        .stdout
+        .split_whitespace()
+        .flat_map(|word| if word.starts_with('/') { vec!["-isystem", word] } else { vec![word] });
+    let further: Vec<&str> = ["-rdynamic"].into_iter().chain(of_llvm).collect();
+    let (_scratch, program) = build_with("compiler.c", Path::new("compiler"), how, &further)?;
+    expect_ok(&mut runs(how, program))
 }
 
 fn example() -> Result<()> {
