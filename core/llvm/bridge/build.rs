@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 49] = [
+const SOURCES: [&str; 50] = [
     "plugin",
     "options",
     "host",
@@ -43,6 +43,7 @@ const SOURCES: [&str; 49] = [
     "steps",
     "sums",
     "scatter",
+    "versions",
     "precision",
     "truncate",
     "widen",

@@ -17,6 +17,7 @@
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -85,6 +86,33 @@ bool sinkIn(BasicBlock &block, AAResults &results) {
 }
 
 } // namespace
+
+bool enz::isVectorised(const Instruction &inst) {
+  const auto *call = dyn_cast<IntrinsicInst>(&inst);
+  if (!call)
+    return !isa<CallBase>(inst);
+  switch (call->getIntrinsicID()) {
+  case Intrinsic::fabs:
+  case Intrinsic::fma:
+  case Intrinsic::fmuladd:
+  case Intrinsic::sqrt:
+  case Intrinsic::copysign:
+  case Intrinsic::minnum:
+  case Intrinsic::maxnum:
+  case Intrinsic::minimum:
+  case Intrinsic::maximum:
+  case Intrinsic::floor:
+  case Intrinsic::ceil:
+  case Intrinsic::trunc:
+  case Intrinsic::smin:
+  case Intrinsic::smax:
+  case Intrinsic::umin:
+  case Intrinsic::umax:
+    return true;
+  default:
+    return false;
+  }
+}
 
 bool enz::sinkStores(EnzOpaqueHost &host, Function &function) {
   auto &loops = host.functions->getResult<LoopAnalysis>(function);

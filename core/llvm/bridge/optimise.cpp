@@ -149,6 +149,7 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
       run(*host, *function, more);
     }
     enz::splitScatters(*host, *function);
+    enz::versionLoops(*host, *function);
   }
 }
 

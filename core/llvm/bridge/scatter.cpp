@@ -72,33 +72,6 @@ struct Target {
   AllocaInst *buffer = nullptr;
 };
 
-bool isHarmless(const Instruction &inst) {
-  const auto *call = dyn_cast<IntrinsicInst>(&inst);
-  if (!call)
-    return !isa<CallBase>(inst);
-  switch (call->getIntrinsicID()) {
-  case Intrinsic::fabs:
-  case Intrinsic::fma:
-  case Intrinsic::fmuladd:
-  case Intrinsic::sqrt:
-  case Intrinsic::copysign:
-  case Intrinsic::minnum:
-  case Intrinsic::maxnum:
-  case Intrinsic::minimum:
-  case Intrinsic::maximum:
-  case Intrinsic::floor:
-  case Intrinsic::ceil:
-  case Intrinsic::trunc:
-  case Intrinsic::smin:
-  case Intrinsic::smax:
-  case Intrinsic::umin:
-  case Intrinsic::umax:
-    return true;
-  default:
-    return false;
-  }
-}
-
 class Split {
 public:
   Split(EnzOpaqueHost &host, Function &function, LoopInfo &loops, Loop &loop)
@@ -160,7 +133,7 @@ private:
   bool collect() {
     SmallPtrSet<const Instruction *, 32> ofSums;
     for (Instruction &inst : block_) {
-      if (inst.mayThrow() || !inst.willReturn() || inst.isAtomic() || inst.isVolatile() || !isHarmless(inst))
+      if (inst.mayThrow() || !inst.willReturn() || inst.isAtomic() || inst.isVolatile() || !enz::isVectorised(inst))
         return false;
       auto *store = dyn_cast<StoreInst>(&inst);
       if (!store)

@@ -208,16 +208,17 @@ impl Reverse<'_, '_> {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         order.sort_by_key(|n| (std::cmp::Reverse(alignment(sizes[*n])), *n));
         let mut before = vec![0; sizes.len()];
-        let mut row = vec![0u64; kinds.len()];
+        let (mut row, mut align) = (vec![0u64; kinds.len()], vec![1; kinds.len()]);
         for n in order {
             before[n] = row[of[n]];
             row[of[n]] += sizes[n];
+            align[of[n]] = align[of[n]].max(alignment(sizes[n]));
         }
         let mut buffers = Vec::new();
-        for row in row {
+        for (row, align) in row.into_iter().zip(align) {
             let null = self.e.at_entry().zero(ptr);
             let slot = self.e.slot(ptr, Some(null));
-            buffers.push(Buffer { slot, row: row.next_multiple_of(8) });
+            buffers.push(Buffer { slot, row: row.next_multiple_of(u64::from(align)) });
         }
         CacheSlots { buffers, rows, expected: None, first, sizes, before, of, types }
     }

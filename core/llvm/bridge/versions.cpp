@@ -1,0 +1,149 @@
+// Innermost loops of derivatives that LLVM's vectoriser takes only if its comparison of ranges succeeds at run time are
+// given a comparison that does.
+//
+// The vectoriser compares the ranges that a loop touches before the loop around it, for all iterations of that at once.
+// Where rows of one array are worked on, as in a factorisation, the ranges of all iterations overlap; and where the
+// loop around goes backward, as in each reverse sweep, it takes them for overlapping without a look. The loop then runs
+// element by element although each single comparison would succeed. Here they are compared on each entry of the inner
+// loop: a copy whose accesses are marked as apart runs where they are, and the loop as it was where they are not.
+// (LLVM's LoopVersioning; Bik, "The Software Vectorization Handbook", section 5.4, on overlap tests at run time.)
+//
+// Taken are loops of one block with one exit, in which all else is what LLVM vectorises. Not handled: ranges that are
+// not known on entry of the inner loop; outermost loops, which the vectoriser treats alike.
+
+#include "support.h"
+
+#include "llvm/Analysis/IVDescriptors.h"
+#include "llvm/Analysis/LoopAccessAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/LoopVersioning.h"
+
+#include <mutex>
+
+using namespace llvm;
+
+namespace {
+
+// Comparisons before a loop, each of two ranges: as many as the vectoriser makes by itself.
+constexpr size_t kMostChecks = 8;
+constexpr size_t kLargestBlock = 400;
+// Loops that are known to be shorter stay as they are.
+constexpr unsigned kFewest = 8;
+// Loops of one function that are copied.
+constexpr unsigned kMostLoops = 32;
+
+// Ranges are compared before the inner loop, not before the one around it, while this lives. The setting belongs to the
+// process: derivatives that are made on other threads wait.
+class CompareAtEntry {
+public:
+  CompareAtEntry() : lock_(mutex()), before_(VectorizerParams::HoistRuntimeChecks) {
+    VectorizerParams::HoistRuntimeChecks = false;
+  }
+  ~CompareAtEntry() { VectorizerParams::HoistRuntimeChecks = before_; }
+  CompareAtEntry(const CompareAtEntry &) = delete;
+  CompareAtEntry &operator=(const CompareAtEntry &) = delete;
+
+private:
+  static std::mutex &mutex() {
+    static std::mutex one;
+    return one;
+  }
+
+  std::lock_guard<std::mutex> lock_;
+  bool before_;
+};
+
+// Whether the vectoriser would compare this range for all iterations of the loop around at once.
+bool isWidened(ScalarEvolution &evolution, const RuntimeCheckingPtrGroup &group, const Loop &around) {
+  const auto *low = dyn_cast<SCEVAddRecExpr>(group.Low), *high = dyn_cast<SCEVAddRecExpr>(group.High);
+  return low && high && low->getLoop() == &around && high->getLoop() == &around &&
+         low->getStepRecurrence(evolution) == high->getStepRecurrence(evolution);
+}
+
+bool goesForward(ScalarEvolution &evolution, const RuntimeCheckingPtrGroup &group, const Loop &around) {
+  const SCEV *step = cast<SCEVAddRecExpr>(group.Low)->getStepRecurrence(evolution);
+  return evolution.isKnownNonNegative(evolution.applyLoopGuards(step, &around));
+}
+
+// Whether the comparison that the vectoriser makes is one that cannot, or hardly, succeed.
+bool isVain(ScalarEvolution &evolution, const RuntimePointerCheck &check, const Loop &around) {
+  const RuntimeCheckingPtrGroup *groups[] = {check.first, check.second};
+  const auto vain = [&](const RuntimeCheckingPtrGroup *group) {
+    return isWidened(evolution, *group, around) && !goesForward(evolution, *group, around);
+  };
+  if (any_of(groups, vain))
+    return true;
+  const bool wide = any_of(groups, [&](const auto *group) { return isWidened(evolution, *group, around); });
+  return wide && evolution.getPointerBase(check.first->Low) == evolution.getPointerBase(check.second->Low);
+}
+
+// Whether nothing but the accesses keeps LLVM from vectorising the loop.
+bool isVectorisableElse(ScalarEvolution &evolution, DominatorTree &dominators, Loop &loop) {
+  BasicBlock *block = loop.getHeader();
+  if (block->sizeWithoutDebug() > kLargestBlock)
+    return false;
+  for (PHINode &phi : block->phis()) {
+    RecurrenceDescriptor sum;
+    InductionDescriptor counter;
+    const bool taken = RecurrenceDescriptor::isReductionPHI(&phi, &loop, sum, nullptr, nullptr, nullptr, &evolution)
+                           ? !sum.hasExactFPMath()
+                           : InductionDescriptor::isInductionPHI(&phi, &loop, &evolution, counter) ||
+                                 RecurrenceDescriptor::isFixedOrderRecurrence(&phi, &loop, &dominators);
+    if (!taken)
+      return false;
+  }
+  return all_of(*block, [](const Instruction &inst) { return enz::isVectorised(inst); });
+}
+
+bool isCandidate(ScalarEvolution &evolution, DominatorTree &dominators, Loop &loop) {
+  const Loop *around = loop.getParentLoop();
+  const unsigned most = loop.isInnermost() ? evolution.getSmallConstantMaxTripCount(&loop) : 0;
+  const BasicBlock *latch = around ? around->getLoopLatch() : nullptr;
+  return loop.isInnermost() && latch && loop.getNumBlocks() == 1 && loop.isLoopSimplifyForm() &&
+         loop.getExitingBlock() && loop.getUniqueExitBlock() && !findOptionMDForLoop(&loop, "llvm.loop.isvectorized") &&
+         !isa<SCEVCouldNotCompute>(evolution.getExitCount(around, latch)) && (most == 0 || most >= kFewest) &&
+         isVectorisableElse(evolution, dominators, loop);
+}
+
+} // namespace
+
+bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
+  auto &loops = host.functions->getResult<LoopAnalysis>(function);
+  auto &evolution = host.functions->getResult<ScalarEvolutionAnalysis>(function);
+  auto &dominators = host.functions->getResult<DominatorTreeAnalysis>(function);
+  SmallVector<Loop *, 16> candidates;
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (isCandidate(evolution, dominators, *loop))
+      candidates.push_back(loop);
+  if (candidates.empty())
+    return false;
+  auto &accesses = host.functions->getResult<LoopAccessAnalysis>(function);
+  const CompareAtEntry setting;
+  unsigned changed = 0;
+  for (Loop *loop : candidates) {
+    if (changed == kMostLoops)
+      break;
+    const LoopAccessInfo &info = accesses.getInfo(*loop);
+    const auto &checks = info.getRuntimePointerChecking()->getChecks();
+    const Loop &around = *loop->getParentLoop();
+    if (!info.canVectorizeMemory() || info.hasConvergentOp() || checks.empty() || checks.size() > kMostChecks ||
+        !info.getPSE().getPredicate().isAlwaysTrue() ||
+        none_of(checks, [&](const auto &check) { return isVain(evolution, check, around); }))
+      continue;
+    formLCSSARecursively(*loop, dominators, &loops, &evolution);
+    LoopVersioning versions(info, checks, loop, &loops, &dominators, &evolution);
+    versions.versionLoop();
+    versions.annotateLoopWithNoAlias();
+    // The other copy is for ranges that overlap.
+    addStringMetadataToLoop(versions.getNonVersionedLoop(), "llvm.loop.isvectorized", 1);
+    accesses.clear();
+    ++changed;
+  }
+  if (changed > 0)
+    host.functions->invalidate(function, PreservedAnalyses::none());
+  return changed > 0;
+}
