@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 XTASK := cargo run --quiet --package xtask --
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench fuzz test-pure fix install uninstall clean help setup setup-test
+.PHONY: build demo test bench bench-rust fuzz test-pure fix install uninstall clean help setup setup-test
 
 build: setup ## build in release; what users load goes to build/ (the default)
 	@$(XTASK) build
@@ -19,6 +19,9 @@ test-pure: ## build and test the crates that need no LLVM, on a machine that may
 
 bench: setup ## build, then measure gradients against handwritten adjoints (BENCH='--quick gmm' for arguments)
 	@$(XTASK) bench -- $(BENCH)
+
+bench-rust: setup ## build, then measure gradients of Rust programs against adjoints by hand and dual numbers
+	@$(XTASK) bench-rust
 
 fuzz: setup ## build, then hunt with random programs and broken IR until done or interrupted (FUZZ='--programs 10000 --seed 2')
 	@$(XTASK) fuzz $(FUZZ)

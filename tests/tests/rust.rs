@@ -1,6 +1,7 @@
-//! Rust programs through `cargo enzyme`, on the toolchain that builds the project: `tests/rust` in one binary, at three levels, a test case for
-//! each gradient that it prints. A few cases more: what the compiler says of a wrong activity, what a link without the plugin says, what is refused
-//! at its place, and that the checks of the harness can fail.
+//! Rust programs through `cargo enzyme`, on the toolchain that builds the project: `tests/rust` in one binary, at three levels, each gradient that it
+//! prints compared with differences and dual numbers, and under valgrind. A few cases more: what the compiler says of a wrong activity, what a link
+//! without the plugin says, what is refused at its place, that the linker and rustc make the same bits, that other packages stay as they are, and that the
+//! checks of the harness can fail.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -11,8 +12,11 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 /// All packages and the whole program, on a machine with other work.
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
-/// Gradients that the programs check; a program that stops early has fewer.
-const CHECKS: usize = 47;
+/// Some hundred allocations in a second.
+const VALGRIND_LIMIT: Duration = Duration::from_secs(120);
+/// Checks that the programs make; a program that stops early has fewer. Without optimisation some of the corpus are refused.
+const CHECKS: usize = 157;
+const CHECKS_UNOPTIMISED: usize = 145;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -27,9 +31,22 @@ fn main() -> ExitCode {
         trial("refused::count", || {
             says(COUNT, true, &["one activity is needed for each and one for the result, 3 in all"])
         }),
+        trial("refused::dualv", || {
+            let texts = [
+                "`x` cannot be `Dualv`: only the tangents of slices lie one behind the other. Use `Dual`",
+                "`DualvOnly` is for slices: a result is `Dual`, `DualOnly` or `Const`",
+                "`Dualv` is not for reverse mode: use `Duplicated` or `Active`, or `Const`",
+                "several derivatives at once cannot be returned: pass a reference, `Duplicated`",
+                "`p` cannot be `Active`: it is a reference, behind which derivatives are added to a shadow",
+                "`x` cannot be `DuplicatedOnly`: it is passed by value, so its derivative is returned",
+                "`ActiveOnly` is for results: an argument is `Active`",
+            ];
+            says(DUALV, true, &texts)
+        }),
         trial("refused::unknown", || says(UNKNOWN, true, &["[E0201]", "main.rs:"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
+        trial("other_packages", others),
     ];
     for (name, level) in [("O0", "0"), ("O2", "2"), ("O3", "3")] {
         trials.push(trial(name, move || right(level)));
@@ -67,7 +84,12 @@ fn clean(command: &mut Command) {
 
 fn right(level: &str) -> Result<()> {
     let mut command = cargo_enzyme(&toolchain::root().join("tests/rust"))?;
-    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level).args(["build", "--release"]);
+    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level);
+    command.args(["build", "--release", "--bin", "enzyme-rust-programs"]);
+    let optimised = level != "0";
+    if !optimised {
+        command.arg("--no-default-features");
+    }
     process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
     let built = std::fs::read_dir(target()).map_err(Error::io("reading the folder of what was built"))?;
     let program = built
@@ -77,11 +99,30 @@ fn right(level: &str) -> Result<()> {
     let finished =
         process::run(&mut Command::new(&program), corpus::RUN_LIMIT)?.expect_success("the program failed")?;
     let good = finished.stdout.lines().filter(|line| line.starts_with("ok ")).count();
-    if good != CHECKS || finished.stdout.contains("WRONG") {
-        return Err(finished.failure(&format!("{good} of {CHECKS} checks are right")));
+    let checks = if optimised { CHECKS } else { CHECKS_UNOPTIMISED };
+    if good != checks || finished.stdout.contains("WRONG") {
+        return Err(finished.failure(&format!("{good} of {checks} checks are right")));
     }
     let selftest = process::run(Command::new(&program).arg("selftest"), corpus::RUN_LIMIT)?;
-    if selftest.stdout.contains("WRONG selftest") { Ok(()) } else { Err(selftest.failure("a wrong gradient passes")) }
+    if !selftest.stdout.contains("WRONG selftest") {
+        return Err(selftest.failure("a wrong gradient passes"));
+    }
+    under_valgrind(&program)
+}
+
+/// Gradients leak nothing, whether they return or unwind; a primal that leaks does, or valgrind sees nothing.
+fn under_valgrind(program: &Path) -> Result<()> {
+    let run = |word: &str| {
+        let mut command = Command::new("valgrind");
+        command.args(["-q", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=9"]);
+        process::run(command.arg(program).arg(word), VALGRIND_LIMIT)
+    };
+    let kept = run("leaks")?.expect_success("a gradient leaks, or reads what it must not")?;
+    if kept.stdout.contains("WRONG") || !kept.stdout.contains("ok leaks::panic") {
+        return Err(kept.failure("a gradient is wrong under valgrind"));
+    }
+    let lost = run("forget")?;
+    if lost.succeeded() { Err(lost.failure("what the primal leaks is not seen")) } else { Ok(()) }
 }
 
 /// A package with one file, in a folder of its own.
@@ -116,9 +157,39 @@ fn says(source: &str, plugin: bool, texts: &[&str]) -> Result<()> {
     Err(finished.failure(&format!("it must fail and say {texts:?}")))
 }
 
-/// The same numbers when rustc itself loads the plugin.
+/// With the crate, the other packages of a project are the same, with the same features, so that nothing else is built anew.
+fn others() -> Result<()> {
+    let folder = package("fn main() {}")?;
+    let manifest = folder.path().join("Cargo.toml");
+    let with = std::fs::read_to_string(&manifest).map_err(Error::io("reading a package"))?;
+    let dependencies = "nalgebra = { version = \"0.35\", default-features = false, features = [\"std\", \"macros\"] }\n\
+                        num-dual = \"0.15\"\nclap = { version = \"4\", features = [\"derive\"] }\n";
+    let with = with.replace("[workspace]", &format!("{dependencies}[workspace]"));
+    let without: String =
+        with.lines().filter(|line| !line.starts_with("enzyme ")).map(|line| format!("{line}\n")).collect();
+    let mut graphs = Vec::new();
+    for text in [without, with] {
+        std::fs::write(&manifest, text).map_err(Error::io("writing a package"))?;
+        let mut command = Command::new("cargo");
+        clean(command.current_dir(folder.path()).args([
+            "tree",
+            "--prefix=none",
+            "--edges=normal,build",
+            "--format={p} {f}",
+        ]));
+        let listed = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo tree failed")?.stdout;
+        let lines = listed.lines().map(|line| line.trim_end_matches(" (*)").to_owned());
+        graphs.push(lines.filter(|line| !line.starts_with("enzyme")).collect::<std::collections::BTreeSet<_>>());
+    }
+    if graphs[0] == graphs[1] && graphs[0].len() > 20 {
+        return Ok(());
+    }
+    Err(Error::Failed(format!("packages without the crate {:#?}, and with it {:#?}", graphs[0], graphs[1])))
+}
+
+/// The same bits when rustc itself loads the plugin.
 fn llvm_plugins() -> Result<()> {
-    let folder = package(RIGHT)?;
+    let folder = package(BITS)?;
     let mut answers = Vec::new();
     for mode in [None, Some("--llvm-plugins")] {
         let mut command = cargo_enzyme(folder.path())?;
@@ -128,12 +199,56 @@ fn llvm_plugins() -> Result<()> {
         }
         answers.push(process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?.stdout);
     }
-    if answers[0] == answers[1] && answers[0].starts_with("5 [0.6") {
+    // The derivative of a product is exact: 3 and 2.
+    if answers[0] == answers[1]
+        && answers[0].starts_with("4008000000000000 4000000000000000\n")
+        && answers[0].lines().count() == 4
+    {
         return Ok(());
     }
     Err(Error::Failed(format!("by the linker {:?}, by rustc {:?}", answers[0], answers[1])))
 }
 
+/// Gradients in bits: a product, a chain of iterators, a recurrence with vectors, a Hessian product.
+const BITS: &str = r#"
+fn show(x: &[f64]) {
+    println!("{}", x.iter().map(|v| format!("{:016x}", v.to_bits())).collect::<Vec<_>>().join(" "));
+}
+fn recurrence(x: &[f64]) -> f64 {
+    let mut state = x.to_vec();
+    for n in 0..50 {
+        let mixed: Vec<f64> = state.windows(2).map(|w| (w[0] * w[1] + x[n % x.len()]).tanh()).collect();
+        for (s, m) in state.iter_mut().zip(mixed) {
+            *s = 0.3 * *s + m.exp().ln_1p().sqrt();
+        }
+    }
+    state.iter().sum()
+}
+fn main() {
+    let x: Vec<f64> = (0..7).map(|n| (n as f64 * 0.7 + 0.1).sin()).collect();
+    show(&enzyme::grad!(|x: &[f64]| x[0] * x[1], &[2.0, 3.0][..]));
+    show(&enzyme::grad!(|x: &[f64]| x.iter().map(|v| v.sin() * v.powi(3)).sum::<f64>().sqrt().exp(), &x[..]));
+    show(&enzyme::grad!(recurrence, &x[..]));
+    show(&enzyme::hvp!(|x: &[f64]| x.iter().map(|v| v.exp() * v).product::<f64>(), &x[..], &x[..]));
+}
+"#;
+const DUALV: &str = "
+#[enzyme::autodiff_forward(a, 2, Dualv, Dual)]
+fn f(x: &f64) -> f64 { x * x }
+#[enzyme::autodiff_forward(b, 2, Dualv, DualvOnly)]
+fn g(x: &[f64]) -> f64 { x[0] }
+#[enzyme::autodiff_reverse(c, 2, Dualv, Active)]
+fn h(x: &[f64]) -> f64 { x[0] }
+#[enzyme::autodiff_reverse(d, 2, Active, Active)]
+fn i(x: f64) -> f64 { x }
+#[enzyme::autodiff_reverse(e, Active, Active)]
+unsafe fn j(p: *const f64) -> f64 { unsafe { *p } }
+#[enzyme::autodiff_reverse(k, DuplicatedOnly, Active)]
+fn l(x: f64) -> f64 { x }
+#[enzyme::autodiff_reverse(m, ActiveOnly, Active)]
+fn n(x: f64) -> f64 { x }
+fn main() {}
+";
 const RIGHT: &str = "
 #[enzyme::autodiff_reverse(norm_gradient, Duplicated, Active)]
 fn norm(x: &[f64]) -> f64 {

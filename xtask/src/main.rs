@@ -47,6 +47,12 @@ enum Command {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
+    /// Build, then measure gradients of Rust programs against adjoints by hand and dual numbers
+    BenchRust {
+        /// Put the results into docs/benchmarks-rust.md
+        #[arg(long)]
+        write: bool,
+    },
     /// Build, then hunt with random programs and broken IR
     Fuzz {
         /// Programs
@@ -115,6 +121,7 @@ fn dispatch(command: Command) -> Result<bool> {
         Command::Ci { only, fail_fast, list: false } => ci::run(&project, &only, fail_fast),
         Command::Demo { arguments } => programs::demo(&project, &arguments),
         Command::Bench { write, arguments } => programs::bench(&project, &arguments, write),
+        Command::BenchRust { write } => programs::bench_rust(&project, write),
         Command::Fuzz { programs, mutants, seed, arguments } => {
             fuzz::hunt(&project, &fuzz::Hunt { programs, mutants, seed }, &arguments)
         }

@@ -1,4 +1,4 @@
-//! The demonstration and the benchmarks: programs of the crate `enzyme-tests`, run on a fresh build.
+//! The demonstration and the benchmarks: programs of the crate `enzyme-tests` and of `tests/rust`, run on a fresh build.
 
 use std::fs;
 
@@ -13,6 +13,9 @@ const DOCUMENT: &str = "docs/benchmarks.md";
 const PICTURE: &str = "docs/benchmarks.svg";
 const START: &str = "<!-- results: start (written by `cargo xtask bench --write`) -->";
 const END: &str = "<!-- results: end -->";
+/// The same for Rust programs.
+const RUST_DOCUMENT: &str = "docs/benchmarks-rust.md";
+const RUST_START: &str = "<!-- results: start (written by `cargo xtask bench-rust --write`) -->";
 
 fn program(project: &Project, name: &str, arguments: &[String]) -> Invocation {
     let run = ["run", "--quiet", "--package", "enzyme-tests", "--bin", name, "--"];
@@ -36,11 +39,35 @@ pub fn bench(project: &Project, arguments: &[String], write: bool) -> Result<boo
     }
     let results = invocation.arguments(&["--sweep", "--markdown", "--plot", PICTURE]).output()?;
     print!("{results}");
-    let path = project.root.join(DOCUMENT);
-    let document = fs::read_to_string(&path).with_context(|| format!("reading {DOCUMENT}"))?;
-    fs::write(&path, splice(&document, &results)?).with_context(|| format!("writing {DOCUMENT}"))?;
+    put(project, DOCUMENT, START, &results)?;
     println!("wrote {DOCUMENT} and {PICTURE}");
     Ok(true)
+}
+
+/// Measures Rust programs, in release; with `write`, the results go to docs/benchmarks-rust.md.
+pub fn bench_rust(project: &Project, is_written: bool) -> Result<bool> {
+    artefacts::build(project)?;
+    println!();
+    let words = ["run", "--quiet", "--release", "--manifest-path", "tests/rust/Cargo.toml", "--bin", "bench"];
+    let invocation = Invocation::new(project, project.root.join("build/bin/cargo-enzyme"))
+        .arguments(&words)
+        .environment("CARGO_TARGET_DIR", project.root.join("target/rust-programs"));
+    if !is_written {
+        return passed(&invocation);
+    }
+    let results = invocation.output()?;
+    print!("{results}");
+    put(project, RUST_DOCUMENT, RUST_START, &results)?;
+    println!("wrote {RUST_DOCUMENT}");
+    Ok(true)
+}
+
+/// Puts results into a document of the project.
+fn put(project: &Project, document: &str, start: &str, results: &str) -> Result<()> {
+    let path = project.root.join(document);
+    let text = fs::read_to_string(&path).with_context(|| format!("reading {document}"))?;
+    let text = splice(&text, start, results).with_context(|| format!("filling {document}"))?;
+    fs::write(&path, text).with_context(|| format!("writing {document}"))
 }
 
 /// Runs a program that says itself what went wrong.
@@ -49,10 +76,10 @@ fn passed(invocation: &Invocation) -> Result<bool> {
 }
 
 /// Puts results into the document, as they are.
-fn splice(document: &str, results: &str) -> Result<String> {
-    let Some((head, rest)) = document.split_once(START) else { bail!("{DOCUMENT}: the line {START} is missing") };
-    let Some((_, tail)) = rest.split_once(END) else { bail!("{DOCUMENT}: the line {END} is missing") };
-    Ok(format!("{head}{START}\n\n{}\n\n{END}{tail}", results.trim_end()))
+fn splice(document: &str, start: &str, results: &str) -> Result<String> {
+    let Some((head, rest)) = document.split_once(start) else { bail!("the line {start} is missing") };
+    let Some((_, tail)) = rest.split_once(END) else { bail!("the line {END} is missing") };
+    Ok(format!("{head}{start}\n\n{}\n\n{END}{tail}", results.trim_end()))
 }
 
 #[cfg(test)]
@@ -62,7 +89,7 @@ mod tests {
     #[test]
     fn results_have_a_place() {
         let document = format!("a\n{START}\nold\n{END}\nb\n");
-        assert_eq!(splice(&document, "new\n\n").unwrap(), format!("a\n{START}\n\nnew\n\n{END}\nb\n"));
-        assert!(splice("a", "new").is_err());
+        assert_eq!(splice(&document, START, "new\n\n").unwrap(), format!("a\n{START}\n\nnew\n\n{END}\nb\n"));
+        assert!(splice("a", START, "new").is_err());
     }
 }

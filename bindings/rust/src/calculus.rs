@@ -3,24 +3,27 @@
 //! What a closure captures is constant. A function that is differentiated may call these functions itself.
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 
 use crate::rt::{self, enzyme_const, enzyme_dup};
 use crate::{Differentiable, Output, Point, Scalar};
 
-/// Calls `f` with the argument at `x`; the result goes to `out`.
-unsafe fn call<F: Fn(X) -> R, X, R: Output>(f: *const F, x: *const X, out: *mut R::Element, len: usize) {
-    // SAFETY: as the caller says. A point is a float or a reference, of which a copy may be read.
-    unsafe { (*f)(x.read()).write(out, len) }
+/// Calls `f` with the argument whose parts are at `x` and `shape`; the result goes to `out`.
+unsafe fn call<F: Fn(X) -> R, X: Point, R: Output>(
+    f: *const F,
+    x: *const X::Memory,
+    shape: *const X::Shape,
+    out: *mut R::Element,
+    len: usize,
+) {
+    // SAFETY: as the caller says.
+    unsafe { (*f)(X::of(x.read(), shape.read())).write(out, len) }
 }
 
 /// Runs `f` and its reverse sweep: the value goes to `out`, of which `seed` is the adjoint; derivatives are added to `dx`.
-unsafe fn sweep<F: Fn(X) -> R, X, R: Output>(
+unsafe fn sweep<F: Fn(X) -> R, X: Point, R: Output>(
     f: *const F,
-    x: *const X,
-    dx: *mut X,
-    out: *mut R::Element,
-    seed: *mut R::Element,
+    (x, shape, dx): (*const X::Memory, *const X::Shape, *mut X::Memory),
+    (out, seed): (*mut R::Element, *mut R::Element),
     len: usize,
 ) {
     let function = call::<F, X, R> as *const c_void;
@@ -33,6 +36,8 @@ unsafe fn sweep<F: Fn(X) -> R, X, R: Output>(
             &raw const enzyme_dup,
             x,
             dx,
+            &raw const enzyme_const,
+            shape,
             &raw const enzyme_dup,
             out,
             seed,
@@ -43,10 +48,15 @@ unsafe fn sweep<F: Fn(X) -> R, X, R: Output>(
 }
 
 /// As [`sweep`], of a function with one result whose adjoint is one.
-unsafe fn sweep_scalar<F: Fn(X) -> R, X, R: Output<Element = R> + Scalar>(f: *const F, x: *const X, dx: *mut X) -> R {
+unsafe fn sweep_scalar<F: Fn(X) -> R, X: Point, R: Output<Element = R> + Scalar>(
+    f: *const F,
+    x: *const X::Memory,
+    shape: *const X::Shape,
+    dx: *mut X::Memory,
+) -> R {
     let (mut out, mut seed) = (R::zero(), R::ONE);
     // SAFETY: as the caller says; there is room for one result.
-    unsafe { sweep::<F, X, R>(f, x, dx, &raw mut out, &raw mut seed, 1) };
+    unsafe { sweep::<F, X, R>(f, (x, shape, dx), (&raw mut out, &raw mut seed), 1) };
     out
 }
 
@@ -57,10 +67,10 @@ where
     X: Point,
     R: Output<Element = R> + Scalar,
 {
-    let mut buffer = x.buffer();
+    let (memory, shape, mut buffer) = (x.memory(), x.shape(), x.buffer());
     let mut shadow = X::shadow(&mut buffer);
     // SAFETY: the shadow has the shape of the point.
-    let value = unsafe { sweep_scalar::<F, X, R>(&raw const f, &raw const x, shadow.as_mut_ptr()) };
+    let value = unsafe { sweep_scalar::<F, X, R>(&raw const f, &raw const memory, &raw const shape, &raw mut shadow) };
     (value, X::gradient(buffer, shadow))
 }
 
@@ -75,9 +85,9 @@ where
 }
 
 /// The number of elements of a result: the function is run where its type leaves that open.
-fn length<F: Fn(X) -> R, X, R: Output>(f: &F, x: &X) -> usize {
-    // SAFETY: a point is a float or a reference, of which a copy may be read.
-    R::LEN.unwrap_or_else(|| f(unsafe { (x as *const X).read() }).len())
+fn length<F: Fn(X) -> R, X: Point, R: Output>(f: &F, x: &X) -> usize {
+    // SAFETY: the parts are those of the point.
+    R::LEN.unwrap_or_else(|| f(unsafe { X::of(x.memory(), x.shape()) }).len())
 }
 
 /// The derivative of a function at a point along a direction.
@@ -94,6 +104,7 @@ where
 {
     check_shape(&x, &v);
     let len = length(&f, &x);
+    let (memory, shape, direction) = (x.memory(), x.shape(), v.memory());
     let (mut out, mut tangent) = (vec![R::Element::zero(); len], vec![R::Element::zero(); len]);
     // SAFETY: the arguments are those of `call`, with shadows of the same shape.
     unsafe {
@@ -102,8 +113,10 @@ where
             &raw const enzyme_const,
             &raw const f,
             &raw const enzyme_dup,
-            &raw const x,
-            &raw const v,
+            &raw const memory,
+            &raw const direction,
+            &raw const enzyme_const,
+            &raw const shape,
             &raw const enzyme_dup,
             out.as_mut_ptr(),
             tangent.as_mut_ptr(),
@@ -122,23 +135,29 @@ where
     R: Output,
 {
     let len = length(&f, &x);
+    let (memory, shape) = (x.memory(), x.shape());
     let row = |n: usize| {
         let mut buffer = x.buffer();
         let mut shadow = X::shadow(&mut buffer);
         let (mut out, mut seed) = (vec![R::Element::zero(); len], vec![R::Element::zero(); len]);
         seed[n] = R::Element::ONE;
-        let (f, x, dx) = (&raw const f, &raw const x, shadow.as_mut_ptr());
+        let point = (&raw const memory, &raw const shape, &raw mut shadow);
         // SAFETY: the shadow has the shape of the point, and there is room for the results.
-        unsafe { sweep::<F, X, R>(f, x, dx, out.as_mut_ptr(), seed.as_mut_ptr(), len) };
+        unsafe { sweep::<F, X, R>(&raw const f, point, (out.as_mut_ptr(), seed.as_mut_ptr()), len) };
         X::gradient(buffer, shadow)
     };
     (0..len).map(row).collect()
 }
 
 /// The gradient as a function that is differentiated once more.
-unsafe fn gradient_into<F: Fn(X) -> R, X, R: Output<Element = R> + Scalar>(f: *const F, x: *const X, dx: *mut X) {
+unsafe fn gradient_into<F: Fn(X) -> R, X: Point, R: Output<Element = R> + Scalar>(
+    f: *const F,
+    x: *const X::Memory,
+    shape: *const X::Shape,
+    dx: *mut X::Memory,
+) {
     // SAFETY: as the caller says.
-    unsafe { sweep_scalar::<F, X, R>(f, x, dx) };
+    unsafe { sweep_scalar::<F, X, R>(f, x, shape, dx) };
 }
 
 /// The product of a function's Hessian at a point and a direction.
@@ -154,9 +173,9 @@ where
     R: Output<Element = R> + Scalar,
 {
     check_shape(&x, &v);
+    let (memory, shape, direction) = (x.memory(), x.shape(), v.memory());
     let (mut buffer, mut tangents) = (x.buffer(), x.buffer());
-    let mut shadow: MaybeUninit<X> = X::shadow(&mut buffer);
-    let mut product: MaybeUninit<X> = X::shadow(&mut tangents);
+    let (mut shadow, mut product) = (X::shadow(&mut buffer), X::shadow(&mut tangents));
     // SAFETY: the arguments are those of `gradient_into`, with shadows of the same shape.
     unsafe {
         rt::forward(
@@ -164,14 +183,15 @@ where
             &raw const enzyme_const,
             &raw const f,
             &raw const enzyme_dup,
-            &raw const x,
-            &raw const v,
+            &raw const memory,
+            &raw const direction,
+            &raw const enzyme_const,
+            &raw const shape,
             &raw const enzyme_dup,
-            shadow.as_mut_ptr(),
-            product.as_mut_ptr(),
+            &raw mut shadow,
+            &raw mut product,
         );
     }
-    drop(buffer);
     X::gradient(tangents, product)
 }
 

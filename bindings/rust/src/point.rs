@@ -1,17 +1,17 @@
 //! Where functions of [`crate::calculus`] are differentiated: an argument, or several in a tuple, and the shadow beside it.
 //!
-//! A point is handed to the engine as it lies in memory. Its shadow has the same shape: for a float a float, for a reference a reference to a buffer.
+//! The engine gets a point in two parts: floats and addresses, which have a shadow of the same type, and lengths, which are constant. A shadow is for a float
+//! a float, for a reference the address of a buffer.
 
-use std::mem::MaybeUninit;
-
-use crate::Scalar;
+use crate::{Differentiable, Scalar};
 
 /// An argument of a function that is differentiated: a float, an array of floats, a reference to a slice, an array or a vector of floats,
 /// or a tuple of these.
 ///
 /// # Safety
 ///
-/// [`Point::shadow`] has the shape of the point, and refers only to memory of the buffer, which is its own.
+/// [`Point::shadow`] has the shape of the point, and refers only to memory of the buffer, which is its own; [`Point::of`] gives the point whose
+/// parts it gets.
 #[diagnostic::on_unimplemented(
     message = "a function cannot be differentiated with respect to `{Self}`",
     label = "neither a float, nor an array of floats, nor a reference to a slice, an array or a vector of floats",
@@ -22,13 +22,27 @@ pub unsafe trait Point: Sized {
     type Gradient;
     /// Memory that the shadow refers to.
     type Buffer;
+    /// Its floats and addresses.
+    type Memory: Copy;
+    /// Its lengths.
+    type Shape: Copy;
 
+    /// Its floats and addresses.
+    fn memory(&self) -> Self::Memory;
+    /// Its lengths.
+    fn shape(&self) -> Self::Shape;
+    /// The point of these parts.
+    ///
+    /// # Safety
+    ///
+    /// The parts are those of one point, which lives as long as what is made of them.
+    unsafe fn of(memory: Self::Memory, shape: Self::Shape) -> Self;
     /// Memory for a shadow, all zero.
     fn buffer(&self) -> Self::Buffer;
-    /// A shadow that refers to `buffer`; to be handed to the engine, and not to be used as a value meanwhile.
-    fn shadow(buffer: &mut Self::Buffer) -> MaybeUninit<Self>;
+    /// A shadow that refers to `buffer`, which is left alone while the engine uses the shadow.
+    fn shadow(buffer: &mut Self::Buffer) -> Self::Memory;
     /// The derivative that the engine has left in `buffer` or `shadow`.
-    fn gradient(buffer: Self::Buffer, shadow: MaybeUninit<Self>) -> Self::Gradient;
+    fn gradient(buffer: Self::Buffer, shadow: Self::Memory) -> Self::Gradient;
     /// Whether a direction has the shape of the point.
     fn has_shape_of(&self, other: &Self) -> bool;
 }
@@ -40,13 +54,21 @@ macro_rules! values {
             unsafe impl<$($generics)*> Point for $ty {
                 type Gradient = $ty;
                 type Buffer = ();
-                fn buffer(&self) {}
-                fn shadow(_: &mut ()) -> MaybeUninit<Self> {
-                    MaybeUninit::zeroed()
+                type Memory = $ty;
+                type Shape = ();
+                fn memory(&self) -> $ty {
+                    *self
                 }
-                fn gradient(_: (), shadow: MaybeUninit<Self>) -> $ty {
-                    // SAFETY: zero bytes are floats, and the engine has written floats.
-                    unsafe { shadow.assume_init() }
+                fn shape(&self) {}
+                unsafe fn of(memory: $ty, (): ()) -> $ty {
+                    memory
+                }
+                fn buffer(&self) {}
+                fn shadow((): &mut ()) -> $ty {
+                    <$ty as Differentiable>::zero()
+                }
+                fn gradient((): (), shadow: $ty) -> $ty {
+                    shadow
                 }
                 fn has_shape_of(&self, _: &Self) -> bool {
                     true
@@ -57,18 +79,29 @@ macro_rules! values {
 }
 values! { [] f32; [] f64; [T: Scalar, const N: usize] [T; N]; }
 
-// SAFETY: the shadow is a slice of the buffer.
+// SAFETY: the shadow is the address of the buffer, which is as long.
 unsafe impl<T: Scalar> Point for &[T] {
     type Gradient = Vec<T>;
     type Buffer = Vec<T>;
+    type Memory = *const T;
+    type Shape = usize;
+    fn memory(&self) -> *const T {
+        self.as_ptr()
+    }
+    fn shape(&self) -> usize {
+        self.len()
+    }
+    unsafe fn of(memory: *const T, shape: usize) -> Self {
+        // SAFETY: as the caller says.
+        unsafe { std::slice::from_raw_parts(memory, shape) }
+    }
     fn buffer(&self) -> Vec<T> {
         vec![T::zero(); self.len()]
     }
-    fn shadow(buffer: &mut Vec<T>) -> MaybeUninit<Self> {
-        // SAFETY: the buffer lives and is left alone for as long as the engine uses the shadow.
-        MaybeUninit::new(unsafe { std::slice::from_raw_parts(buffer.as_mut_ptr(), buffer.len()) })
+    fn shadow(buffer: &mut Vec<T>) -> *const T {
+        buffer.as_mut_ptr()
     }
-    fn gradient(buffer: Vec<T>, _: MaybeUninit<Self>) -> Vec<T> {
+    fn gradient(buffer: Vec<T>, _: *const T) -> Vec<T> {
         buffer
     }
     fn has_shape_of(&self, other: &Self) -> bool {
@@ -80,14 +113,23 @@ unsafe impl<T: Scalar> Point for &[T] {
 unsafe impl<T: Scalar, const N: usize> Point for &[T; N] {
     type Gradient = [T; N];
     type Buffer = Box<[T; N]>;
+    type Memory = *const [T; N];
+    type Shape = ();
+    fn memory(&self) -> *const [T; N] {
+        *self
+    }
+    fn shape(&self) {}
+    unsafe fn of(memory: *const [T; N], (): ()) -> Self {
+        // SAFETY: as the caller says.
+        unsafe { &*memory }
+    }
     fn buffer(&self) -> Box<[T; N]> {
         Box::new([T::zero(); N])
     }
-    fn shadow(buffer: &mut Box<[T; N]>) -> MaybeUninit<Self> {
-        // SAFETY: the buffer lives and is left alone for as long as the engine uses the shadow.
-        MaybeUninit::new(unsafe { &*buffer.as_mut_ptr().cast() })
+    fn shadow(buffer: &mut Box<[T; N]>) -> *const [T; N] {
+        &raw mut **buffer
     }
-    fn gradient(buffer: Box<[T; N]>, _: MaybeUninit<Self>) -> [T; N] {
+    fn gradient(buffer: Box<[T; N]>, _: *const [T; N]) -> [T; N] {
         *buffer
     }
     fn has_shape_of(&self, _: &Self) -> bool {
@@ -99,15 +141,23 @@ unsafe impl<T: Scalar, const N: usize> Point for &[T; N] {
 unsafe impl<T: Scalar> Point for &Vec<T> {
     type Gradient = Vec<T>;
     type Buffer = Box<Vec<T>>;
+    type Memory = *const Vec<T>;
+    type Shape = ();
+    fn memory(&self) -> *const Vec<T> {
+        *self
+    }
+    fn shape(&self) {}
+    unsafe fn of(memory: *const Vec<T>, (): ()) -> Self {
+        // SAFETY: as the caller says.
+        unsafe { &*memory }
+    }
     fn buffer(&self) -> Box<Vec<T>> {
         Box::new(vec![T::zero(); self.len()])
     }
-    fn shadow(buffer: &mut Box<Vec<T>>) -> MaybeUninit<Self> {
-        let vector: *mut Vec<T> = &raw mut **buffer;
-        // SAFETY: the buffer lives and is left alone for as long as the engine uses the shadow.
-        MaybeUninit::new(unsafe { &*vector })
+    fn shadow(buffer: &mut Box<Vec<T>>) -> *const Vec<T> {
+        &raw mut **buffer
     }
-    fn gradient(buffer: Box<Vec<T>>, _: MaybeUninit<Self>) -> Vec<T> {
+    fn gradient(buffer: Box<Vec<T>>, _: *const Vec<T>) -> Vec<T> {
         *buffer
     }
     fn has_shape_of(&self, other: &Self) -> bool {
@@ -122,22 +172,26 @@ macro_rules! tuples {
             unsafe impl<$($name: Point),+> Point for ($($name,)+) {
                 type Gradient = ($($name::Gradient,)+);
                 type Buffer = ($($name::Buffer,)+);
+                type Memory = ($($name::Memory,)+);
+                type Shape = ($($name::Shape,)+);
+                fn memory(&self) -> Self::Memory {
+                    ($(self.$index.memory(),)+)
+                }
+                fn shape(&self) -> Self::Shape {
+                    ($(self.$index.shape(),)+)
+                }
+                unsafe fn of(memory: Self::Memory, shape: Self::Shape) -> Self {
+                    // SAFETY: as the caller says, of each element.
+                    ($(unsafe { $name::of(memory.$index, shape.$index) },)+)
+                }
                 fn buffer(&self) -> Self::Buffer {
                     ($(self.$index.buffer(),)+)
                 }
-                fn shadow(buffer: &mut Self::Buffer) -> MaybeUninit<Self> {
-                    let mut whole = MaybeUninit::<Self>::zeroed();
-                    let place = whole.as_mut_ptr();
-                    // SAFETY: each element is written in its place.
-                    $(unsafe { (&raw mut (*place).$index).write($name::shadow(&mut buffer.$index).assume_init()) };)+
-                    whole
+                fn shadow(buffer: &mut Self::Buffer) -> Self::Memory {
+                    ($($name::shadow(&mut buffer.$index),)+)
                 }
-                fn gradient(buffer: Self::Buffer, shadow: MaybeUninit<Self>) -> Self::Gradient {
-                    let place = shadow.as_ptr();
-                    // SAFETY: an element is a float or a reference, of which a copy may be read.
-                    ($($name::gradient(buffer.$index, unsafe {
-                        MaybeUninit::new((&raw const (*place).$index).read())
-                    }),)+)
+                fn gradient(buffer: Self::Buffer, shadow: Self::Memory) -> Self::Gradient {
+                    ($($name::gradient(buffer.$index, shadow.$index),)+)
                 }
                 fn has_shape_of(&self, other: &Self) -> bool {
                     $(self.$index.has_shape_of(&other.$index))&&+

@@ -76,6 +76,71 @@ fn methods() {
     check::gradient("methods", &found, &p, value);
 }
 
+#[autodiff_forward(scaled_lanes, 2, Dualv, Const, Dualv, Dual)]
+#[autodiff_forward(scaled_lanes_only, 2, DualvOnly, Const, DualvOnly, DualOnly)]
+#[autodiff_reverse(scaled_pair, 2, Duplicated, Const, Duplicated, Active)]
+#[autodiff_reverse(scaled_only, Duplicated, Const, DuplicatedOnly, ActiveOnly)]
+fn scaled(x: &[f64], weights: &[f64], out: &mut [f64]) -> f64 {
+    for ((o, x), w) in out.iter_mut().zip(x).zip(weights) {
+        *o = x * x * w;
+    }
+    out.iter().sum()
+}
+
+/// Several derivatives at once: tangents that lie one behind the other, and a shadow for each adjoint.
+fn widths() {
+    let (x, w, mut out) = ([1.0, 2.0], [3.0, 5.0], [0.0; 2]);
+    // Two tangents: one for each component.
+    let (tangents, mut touts) = ([1.0, 0.0, 0.0, 1.0], [0.0; 4]);
+    let all = scaled_lanes(&x, &tangents, &w, &mut out, &mut touts);
+    check::same("widths::dualv", &all, &[23.0, 6.0, 20.0]);
+    check::same("widths::dualv_out", &[&out[..], &touts].concat(), &[3.0, 20.0, 6.0, 0.0, 0.0, 20.0]);
+    touts = [0.0; 4];
+    check::same("widths::dualv_only", &scaled_lanes_only(&x, &tangents, &w, &mut out, &mut touts), &[6.0, 20.0]);
+    check::same("widths::dualv_only_out", &touts, &[6.0, 0.0, 0.0, 20.0]);
+    // Two adjoints of the memory, beside that of the result.
+    let (mut dx, mut dy, mut dout, mut eout) = ([0.0; 2], [0.0; 2], [1.0, 0.0], [0.0, 10.0]);
+    let value = scaled_pair(&x, &mut dx, &mut dy, &w, &mut out, &mut dout, &mut eout, 1.0);
+    check::same("widths::reverse", &[&[value], &dx[..], &dy].concat(), &[23.0, 12.0, 20.0, 6.0, 220.0]);
+    (dx, dout) = ([0.0; 2], [0.0; 2]);
+    scaled_only(&x, &mut dx, &w, &mut out, &mut dout, 2.0);
+    check::same("widths::only", &dx, &[12.0, 40.0]);
+    std::panic::set_hook(Box::new(|_| {}));
+    let short = catch_unwind(AssertUnwindSafe(|| scaled_lanes(&x, &tangents[..3], &w, &mut out, &mut touts)));
+    let _ = std::panic::take_hook();
+    check::same("widths::short", &[f64::from(u8::from(short.is_err()))], &[1.0]);
+}
+
+#[autodiff_reverse(pointed_reverse, Duplicated, Const, Duplicated, Active)]
+#[autodiff_forward(pointed_forward, Dual, Const, DualOnly, Dual)]
+unsafe fn pointed(x: *const f64, count: usize, last: *mut f64) -> f64 {
+    // SAFETY: the caller has `count` elements, and a place.
+    unsafe {
+        *last = *x.add(count - 1) * 2.0;
+        (0..count).map(|n| *x.add(n) * *x.add(n)).sum()
+    }
+}
+
+/// Raw pointers, and arguments that are any closure.
+fn pointers() {
+    let (x, mut dx, v) = ([1.0, 2.0, 3.0], [0.0; 3], [1.0, 0.0, 1.0]);
+    let (mut last, mut dlast) = (0.0, 1.0);
+    // SAFETY: as many elements as are said.
+    let value = unsafe { pointed_reverse(x.as_ptr(), dx.as_mut_ptr(), 3, &raw mut last, &raw mut dlast, 1.0) };
+    check::same("pointers::reverse", &[&[value, last], &dx[..]].concat(), &[14.0, 6.0, 2.0, 4.0, 8.0]);
+    dlast = 0.0;
+    // SAFETY: as many elements as are said.
+    let (value, along) = unsafe { pointed_forward(x.as_ptr(), v.as_ptr(), 3, &raw mut last, &raw mut dlast) };
+    check::same("pointers::forward", &[value, along, dlast], &[14.0, 8.0, 2.0]);
+    let (value, slope) = applied_reverse(|v| v * v.sin(), 0.5, 2.0);
+    check::same("pointers::closure", &[value, slope], &[0.5 * 0.5f64.sin(), 2.0 * (0.5f64.sin() + 0.5 * 0.5f64.cos())]);
+}
+
+#[autodiff_reverse(applied_reverse, Const, Active, Active)]
+fn applied(f: impl Fn(f64) -> f64, x: f64) -> f64 {
+    f(x)
+}
+
 #[autodiff_reverse(power_reverse, Active, Const, Active)]
 fn power<T>(x: T, times: usize) -> T
 where
@@ -127,6 +192,8 @@ pub fn run() {
     scalars();
     slices();
     methods();
+    widths();
+    pointers();
     generics();
     panics();
 }

@@ -4,6 +4,8 @@
 //! 1e-11 of the value. Functions here have values and derivatives of about one, so 1e-6 is right by far and wrong by far else.
 
 const TOLERANCE: f64 = 1e-6;
+/// Of numbers that differ by rounding alone.
+const ROUNDING: f64 = 1e-10;
 
 fn report(name: &str, wrong: Option<String>) {
     match wrong {
@@ -12,14 +14,23 @@ fn report(name: &str, wrong: Option<String>) {
     }
 }
 
-/// Whether numbers are the same, but for rounding; NaN never is.
-fn close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= TOLERANCE * (1.0 + a.abs().max(b.abs()))
+/// Whether numbers are the same, as far as the tolerance says; NaN never is.
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
 
 /// Numbers against others that were found in another way.
 pub fn same(name: &str, found: &[f64], wanted: &[f64]) {
-    let good = found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| close(*a, *b));
+    within(name, found, wanted, TOLERANCE);
+}
+
+/// Numbers against others that are as exact.
+pub fn exactly(name: &str, found: &[f64], wanted: &[f64]) {
+    within(name, found, wanted, ROUNDING);
+}
+
+fn within(name: &str, found: &[f64], wanted: &[f64], tolerance: f64) {
+    let good = found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| close(*a, *b, tolerance));
     report(name, (!good || found.is_empty()).then(|| format!("{found:?} is not {wanted:?}")));
 }
 

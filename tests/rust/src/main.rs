@@ -4,6 +4,8 @@
 mod basics;
 mod check;
 mod language;
+mod memory;
+mod programs;
 mod science;
 
 fn main() {
@@ -12,7 +14,22 @@ fn main() {
         check::gradient("selftest", &[2.0, 4.00001], &[1.0, 2.0], |x| x[0] * x[0] + x[1] * x[1]);
         return;
     }
+    if let Some(word) = std::env::args().nth(1) {
+        return match word.as_str() {
+            "leaks" => memory::run(false),
+            "forget" => memory::run(true),
+            _ => corpus(Some(&word)),
+        };
+    }
     basics::run();
     language::run();
     science::run();
+    corpus(None);
+}
+
+/// The corpus: all programs, or those whose names contain a word.
+fn corpus(word: Option<&str>) {
+    programs::run(word);
+    #[cfg(feature = "optimised")]
+    programs::run_optimised(word);
 }

@@ -71,7 +71,7 @@ fn march(x: &[f64]) -> f64 {
 }
 
 /// A network with one hidden layer, generic over its numbers.
-fn network<T: DualNum<f64> + Copy>(w: &[T], input: &[f64]) -> T {
+fn network<T: DualNum<Primitive = f64> + Copy>(w: &[T], input: &[f64]) -> T {
     let hidden = 3;
     let mut out = w[0];
     for h in 0..hidden {

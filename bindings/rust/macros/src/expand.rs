@@ -8,10 +8,9 @@
 //! Shadows: of a reference, a reference to the same type, `&mut` in reverse mode; of a value in forward mode, a value; of an `Active`
 //! value, a place that starts at zero and is returned.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::visit::{self, Visit};
-use syn::{Error, Expr, FnArg, Ident, ItemFn, Pat, Result, ReturnType, Type};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Error, FnArg, Ident, ItemFn, Pat, Result, ReturnType, Type};
 
 use crate::activity::{Activity, Attribute, Given, Mode};
 
@@ -86,7 +85,10 @@ pub fn derivative(mode: Mode, attribute: &Attribute, function: &ItemFn) -> Resul
         pass(&mut parts, a, attribute.width);
     }
     let given = attribute.activities.get(arguments.len());
-    if mode == Mode::Reverse && let (Some(ty), Some(given)) = (result, given) && *given != Activity::Const {
+    if mode == Mode::Reverse
+        && let (Some(ty), Some(given)) = (result, given)
+        && *given != Activity::Const
+    {
         inputs.push(quote!(dret: #ty));
     }
     let result = result.zip(given);
@@ -197,7 +199,8 @@ fn argument(n: usize, input: &FnArg, given: Given, width: u32) -> Result<Argumen
 
 /// Types of which the name alone says that they hold no floats.
 const WITHOUT_FLOATS: [&str; 16] = [
-    "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+    "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
+    "isize",
 ];
 
 /// The name of the type that an argument is of, or is made of, if that holds no floats.
@@ -226,13 +229,19 @@ fn check_type(a: &Argument) -> Result<()> {
             format!("`{name}` cannot be `{word}`: a `{ty}` has no derivative. Use `Const`")
         }
         Activity::Active | Activity::ActiveOnly if !is_value || is_dyn => {
-            format!("`{name}` cannot be `Active`: it is a reference, behind which derivatives are added to a shadow. Use `Duplicated`")
+            format!(
+                "`{name}` cannot be `Active`: it is a reference, behind which derivatives are added to a shadow. Use `Duplicated`"
+            )
         }
         Activity::Duplicated | Activity::DuplicatedOnly if is_value && !is_dyn => {
-            format!("`{name}` cannot be `{word}`: it is passed by value, so its derivative is returned. Use `Active`, or pass a reference")
+            format!(
+                "`{name}` cannot be `{word}`: it is passed by value, so its derivative is returned. Use `Active`, or pass a reference"
+            )
         }
         _ if is_dyn => {
-            format!("`{name}` cannot be `{word}`: the type of what is behind it is not known. Use `Const`, or a generic type")
+            format!(
+                "`{name}` cannot be `{word}`: the type of what is behind it is not known. Use `Const`, or a generic type"
+            )
         }
         Activity::Dualv | Activity::DualvOnly if !matches!(a.passed, Passed::Slice { .. }) => {
             format!("`{name}` cannot be `{word}`: only the tangents of slices lie one behind the other. Use `Dual`")
@@ -431,17 +440,13 @@ fn take_result(
     }
 }
 
-/// Whether a type of the signature is `Self` or made of it.
-#[derive(Default)]
-struct NamesSelf(bool);
-
-impl<'ast> Visit<'ast> for NamesSelf {
-    fn visit_ident(&mut self, ident: &'ast Ident) {
-        self.0 |= ident == "Self" || ident == "self";
-    }
-    fn visit_expr(&mut self, expr: &'ast Expr) {
-        visit::visit_expr(self, expr);
-    }
+/// Whether one of these words stands among the tokens, in whatever brackets.
+fn has_word(tokens: TokenStream, words: &[&str]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => words.iter().any(|word| ident == word),
+        TokenTree::Group(group) => has_word(group.stream(), words),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 fn write(
@@ -454,11 +459,11 @@ fn write(
 ) -> TokenStream {
     let (sig, vis, name) = (&function.sig, &function.vis, &attribute.name);
     let original = &sig.ident;
-    let mut names_self = NamesSelf::default();
-    names_self.visit_signature(sig);
-    let primal = if names_self.0 { quote!(Self::#original) } else { quote!(#original) };
+    let names_self = has_word(sig.to_token_stream(), &["Self", "self"]);
+    let primal = if names_self { quote!(Self::#original) } else { quote!(#original) };
     // Types are passed on; lifetimes, and types of arguments that have no name, are inferred.
-    let has_impl = sig.inputs.iter().any(|input| matches!(input, FnArg::Typed(a) if contains_impl(&a.ty)));
+    let has_impl =
+        sig.inputs.iter().any(|input| matches!(input, FnArg::Typed(a) if has_word(a.ty.to_token_stream(), &["impl"])));
     let generics: Vec<&Ident> = sig
         .generics
         .params
@@ -504,16 +509,4 @@ fn write(
             }
         }
     }
-}
-
-fn contains_impl(ty: &Type) -> bool {
-    struct Finds(bool);
-    impl<'ast> Visit<'ast> for Finds {
-        fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
-            self.0 = true;
-        }
-    }
-    let mut finds = Finds(false);
-    finds.visit_type(ty);
-    finds.0
 }
