@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 49] = [
+const SOURCES: [&str; 50] = [
     "plugin",
     "options",
     "host",
@@ -51,6 +51,7 @@ const SOURCES: [&str; 49] = [
     "loops",
     "diagnose",
     "jit",
+    "link",
     "describe",
     "loan",
     "handlers",
