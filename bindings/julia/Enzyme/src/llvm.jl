@@ -14,9 +14,9 @@ const Type = Ref
 const Builder = Ref
 
 "LLVM's number for the kinds of types and values that are asked for here."
-const KIND_VOID, KIND_POINTER = 0, 12
+const KIND_VOID, KIND_FLOAT, KIND_DOUBLE, KIND_INTEGER, KIND_POINTER = 0, 2, 3, 8, 12
 const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_INT = 5, 10, 18
-const OP_CALL, OP_RET, OP_UNREACHABLE, OP_INTTOPTR = 45, 1, 7, 40
+const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_INTTOPTR = 45, 1, 27, 28, 40
 const LINKAGE_EXTERNAL, LINKAGE_INTERNAL = 0, 8
 const FUNCTION_INDEX, RETURN_INDEX = 0xffffffff, 0x00000000
 
@@ -84,6 +84,9 @@ end
     PositionBuilderAtEnd(b::Ref, block::Ref)::Cvoid
     SetInstDebugLocation(b::Ref, i::Ref)::Cvoid
     BuildCall(b::Ref, f::Ref, args::Ptr{Ref}, count::Cuint, name::Cstring)::Ref
+    BuildIntToPtr(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
+    BuildPtrToInt(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
+    BuildAddrSpaceCast(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
     BuildBitCast(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
     BuildAlloca(b::Ref, t::Ref, name::Cstring)::Ref
     BuildStore(b::Ref, v::Ref, p::Ref)::Ref
@@ -109,6 +112,13 @@ end
     GetBufferSize(b::Ref)::Csize_t
     DisposeMemoryBuffer(b::Ref)::Cvoid
     DisposeModule(m::Ref)::Cvoid
+    GetMDKindIDInContext(c::Ref, name::Cstring, n::Cuint)::Cuint
+    GetMetadata(i::Ref, kind::Cuint)::Ref
+    SetMetadata(i::Ref, kind::Cuint, node::Ref)::Cvoid
+    GetMDNodeOperands(node::Ref, out::Ptr{Ref})::Cvoid
+    GetMDNodeNumOperands(node::Ref)::Cuint
+    MDStringInContext(c::Ref, text::Cstring, n::Cuint)::Ref
+    MDNodeInContext(c::Ref, values::Ptr{Ref}, n::Cuint)::Ref
 end
 
 function name(v::Value)

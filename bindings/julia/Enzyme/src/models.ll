@@ -6,11 +6,14 @@
 
 declare noalias i8* @julia.array_header(i64 %bytes, i64 %dimensions, i8* %type, i64 %a, i64 %b, i64 %c)
 declare noalias i8* @julia.array_header_like(i64 %bytes, i64 %dimensions, i8* %array)
+declare noalias i8* @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, i8* %type, i8* %array, i8* %sizes)
 declare noalias i8* @julia.array_data(i64 %bytes)
 declare noalias i8* @julia.box(i64 %bytes, i8* %type)
 declare void @jl_error(i8*)
 declare void @llvm.memset.p0i8.i64(i8* nocapture writeonly, i8, i64, i1 immarg)
 declare void @llvm.memcpy.p0i8.p0i8.i64(i8* nocapture writeonly, i8* nocapture readonly, i64, i1 immarg)
+
+declare void @llvm.memmove.p0i8.p0i8.i64(i8* nocapture, i8* nocapture readonly, i64, i1 immarg)
 
 @enzyme.shared = private constant [39 x i8] c"cannot resize array with shared data \00\00"
 
@@ -153,4 +156,33 @@ define i8* @enzyme.box_float32(float %x) alwaysinline {
   %place = bitcast i8* %box to float*
   store float %x, float* %place, align 4
   ret i8* %box
+}
+
+define i8* @enzyme.memcpy(i8* %to, i8* %from, i64 %n) alwaysinline {
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* %to, i8* %from, i64 %n, i1 false)
+  ret i8* %to
+}
+
+define i8* @enzyme.memmove(i8* %to, i8* %from, i64 %n) alwaysinline {
+  call void @llvm.memmove.p0i8.p0i8.i64(i8* %to, i8* %from, i64 %n, i1 false)
+  ret i8* %to
+}
+
+define i8* @enzyme.memset(i8* %to, i32 %value, i64 %n) alwaysinline {
+  %byte = trunc i32 %value to i8
+  call void @llvm.memset.p0i8.i64(i8* %to, i8 %byte, i64 %n, i1 false)
+  ret i8* %to
+}
+
+; Another header for the same data, which belongs to the array that it is the data of.
+define i8* @enzyme.reshape(i8* %type, i8* %from, i8* %sizes, i64 %owner_offset) alwaysinline {
+  %array = call i8* @julia.array_header_reshaped(i64 64, i64 0, i8* %type, i8* %from, i8* %sizes)
+  %from_place = bitcast i8* %from to i8**
+  %data = load i8*, i8** %from_place, align 8
+  %place = bitcast i8* %array to i8**
+  store i8* %data, i8** %place, align 8
+  %owner_at = getelementptr i8, i8* %array, i64 %owner_offset
+  %owner = bitcast i8* %owner_at to i8**
+  store i8* %from, i8** %owner, align 8
+  ret i8* %array
 }

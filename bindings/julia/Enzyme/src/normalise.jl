@@ -50,6 +50,34 @@ function mark_mathematics!(native, world::UInt)
     end
 end
 
+"""
+Says of accesses to floats that they are of floats, in Julia's tree of types for alias analysis and by the names that the engine knows. Copies
+that LLVM later makes with integers keep that. Floats become children of what Julia says, so accesses of other types still meet them.
+"""
+function mark_floats!(m::LLVM.Module)
+    c = LLVM.GetModuleContext(m)
+    kind = LLVM.GetMDKindIDInContext(c, "tbaa", 4)
+    made = Dict{Tuple{LLVM.Ref,String},LLVM.Ref}()
+    for f in LLVM.functions(m), b in LLVM.blocks(f), i in LLVM.instructions(b)
+        op = LLVM.GetInstructionOpcode(i)
+        op == LLVM.OP_LOAD || op == LLVM.OP_STORE || continue
+        type = LLVM.GetTypeKind(LLVM.TypeOf(op == LLVM.OP_LOAD ? i : LLVM.GetOperand(i, 0)))
+        name = type == LLVM.KIND_DOUBLE ? "double" : type == LLVM.KIND_FLOAT ? "float" : continue
+        tag = LLVM.GetMetadata(i, kind)
+        (tag == C_NULL || LLVM.GetMDNodeNumOperands(tag) < 3) && continue
+        LLVM.SetMetadata(i, kind, get!(() -> float_tag(c, tag, name), made, (tag, name)))
+    end
+end
+
+function float_tag(c, tag, name)
+    parts = Vector{LLVM.Ref}(undef, LLVM.GetMDNodeNumOperands(tag))
+    LLVM.GetMDNodeOperands(tag, parts)
+    zero64 = LLVM.ConstInt(LLVM.Int64TypeInContext(c), 0, 0)
+    type = [LLVM.MDStringInContext(c, name, sizeof(name)), parts[2], zero64]
+    node = LLVM.MDNodeInContext(c, type, 3)
+    LLVM.MDNodeInContext(c, [node, node, zero64], 3)
+end
+
 struct SymbolInfo
     file::Cstring
     base::Ptr{Cvoid}
@@ -91,7 +119,7 @@ const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_err
 
 # Functions of the run-time system that have a body in models.ll.
 const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d" => "enzyme.array_2d", "jl_alloc_array_3d" => "enzyme.array_3d",
-    "jl_array_copy" => "enzyme.array_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
+    "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
     "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint")
 
 "Blocks from which the function may return."
@@ -142,9 +170,9 @@ function replace_call!(w::Work, call::LLVM.Value, callee::LLVM.Value, args::Vect
     copy_location!(w, call)
     made = LLVM.BuildCall(w.builder, callee, args, length(args), "")
     LLVM.SetInstDebugLocation(w.builder, made)
-    old, new = LLVM.TypeOf(call), LLVM.TypeOf(made)
-    if old != new && LLVM.GetTypeKind(old) != LLVM.KIND_VOID
-        made = LLVM.BuildBitCast(w.builder, made, old, "")
+    old = LLVM.TypeOf(call)
+    if LLVM.GetTypeKind(old) != LLVM.KIND_VOID
+        made = convert_to(w.builder, made, old)
     end
     LLVM.GetTypeKind(old) == LLVM.KIND_VOID || LLVM.ReplaceAllUsesWith(call, made)
     LLVM.InstructionEraseFromParent(call)
@@ -153,6 +181,16 @@ end
 function copy_location!(w::Work, call)
     location = ccall((:LLVMInstructionGetDebugLoc, LLVM.library), LLVM.Ref, (LLVM.Ref,), call)
     ccall((:LLVMSetCurrentDebugLocation2, LLVM.library), Cvoid, (LLVM.Ref, LLVM.Ref), w.builder, location)
+end
+
+"A value as one of another type of the same bits: pointers and integers of Julia's `Ptr` are the same."
+function convert_to(builder, v, type)
+    from = LLVM.TypeOf(v)
+    from == type && return v
+    a, b = LLVM.GetTypeKind(from), LLVM.GetTypeKind(type)
+    a == LLVM.KIND_INTEGER && b == LLVM.KIND_POINTER && return LLVM.BuildIntToPtr(builder, v, type, "")
+    a == LLVM.KIND_POINTER && b == LLVM.KIND_INTEGER && return LLVM.BuildPtrToInt(builder, v, type, "")
+    LLVM.BuildBitCast(builder, v, type, "")
 end
 
 cast(w::Work, v, type) = LLVM.TypeOf(v) == type ? v : LLVM.BuildBitCast(w.builder, v, type, "")
@@ -190,7 +228,13 @@ function model!(w::Work, call, name::String)
     model = MODELS[name]
     callee = LLVM.GetNamedFunction(w.mod, model)
     extra = LLVM.Ref[]
-    if startswith(name, "jl_alloc_array")
+    if name == "jl_reshape_array"
+        at = address(args[1])
+        at === nothing && return false
+        type = unsafe_pointer_to_objref(Ptr{Cvoid}(at))
+        (type isa DataType && isconcretetype(type)) || return false
+        extra = [i64(w, Emit.array_header(ndims(type)))]
+    elseif startswith(name, "jl_alloc_array")
         at = address(args[1])
         at === nothing && return false
         found = element(unsafe_pointer_to_objref(Ptr{Cvoid}(at)))
@@ -198,8 +242,18 @@ function model!(w::Work, call, name::String)
         extra = [i64(w, found[1]), i64(w, found[2])]
     end
     LLVM.PositionBuilderBefore(w.builder, call)
-    given = LLVM.Ref[LLVM.GetTypeKind(LLVM.TypeOf(a)) == LLVM.KIND_POINTER ? cast(w, a, w.bytes) : a for a in args]
+    given = LLVM.Ref[convert_to(w.builder, a, LLVM.TypeOf(LLVM.GetParam(callee, n - 1))) for (n, a) in enumerate(args)]
     replace_call!(w, call, callee, [given; extra])
+    true
+end
+
+"A call of our code for a function of BLAS; false if there is none."
+function of_blas!(w::Work, call, name::String)
+    g = parentmodule(Normalise).Models.of_blas(w.mod, name)
+    g === nothing && return false
+    LLVM.PositionBuilderBefore(w.builder, call)
+    given = LLVM.Ref[convert_to(w.builder, LLVM.GetOperand(call, n), LLVM.TypeOf(LLVM.GetParam(g, n))) for n in 0:(Int(LLVM.CountParams(g)) - 1)]
+    replace_call!(w, call, g, given)
     true
 end
 
@@ -304,6 +358,7 @@ function call!(w::Work, f, call, is_warm::Bool)
         name = at === nothing ? "" : c_name(at)
         isempty(name) && return
         haskey(MODELS, name) && model!(w, call, name) && return
+        of_blas!(w, call, name) && return
         target = declared(w, name, type)
         LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION && note!(w, target, name)
         if !is_warm

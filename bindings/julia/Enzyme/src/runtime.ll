@@ -8,6 +8,7 @@ declare ptr @jl_alloc_array_1d(ptr, i64)
 declare ptr @jl_alloc_array_2d(ptr, i64, i64)
 declare ptr @jl_alloc_array_3d(ptr, i64, i64, i64)
 declare ptr @jl_array_copy(ptr)
+declare ptr @jl_reshape_array(ptr, ptr, ptr)
 
 define linkonce_odr ptr @julia.ptls_states() {
   %p = call ptr @jl_get_ptls_states()
@@ -95,6 +96,11 @@ declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 define linkonce_odr noalias ptr @julia.array_header_like(i64 %bytes, i64 %dimensions, ptr %array) {
   %h = call ptr @jl_array_copy(ptr %array)
   call void @enzyme.owns(ptr %h)
+  ret ptr %h
+}
+
+define linkonce_odr noalias ptr @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, ptr %type, ptr %array, ptr %sizes) {
+  %h = call ptr @jl_reshape_array(ptr %type, ptr %array, ptr %sizes)
   ret ptr %h
 }
 

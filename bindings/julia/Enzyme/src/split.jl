@@ -117,7 +117,7 @@ end
         slots = map(pointer_from_objref, refs)
         collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
         try
-            GC.@preserve refs ccall(tape.back, Cvoid, (Ref{typeof(slots)}, Ptr{Cvoid}), slots, tape.engine)
+            GC.@preserve refs ccall(tape.back, Cvoid, (Ref{NTuple{$(fieldcount(fieldtype(tape, :refs))),Ptr{Cvoid}}}, Ptr{Cvoid}), slots, tape.engine)
             tape.used = true
             return ($(Expr(:tuple, back...)),)
         finally

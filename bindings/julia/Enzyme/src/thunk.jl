@@ -88,7 +88,7 @@ function thunk_text(plan::Plan, symbol::String)
 end
 
 "Functions that make objects of the collector's."
-const ALLOCATORS = ("julia.gc_alloc_obj", "julia.array_header", "julia.array_header_like", "julia.array_data", "julia.box")
+const ALLOCATORS = ("julia.gc_alloc_obj", "julia.array_header", "julia.array_header_like", "julia.array_header_reshaped", "julia.array_data", "julia.box")
 
 const here = @__DIR__
 const models_text = read(joinpath(here, "models.ll"), String)
@@ -120,6 +120,8 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     end
     LLVM.run_passes(m, LLVM.AddGlobalDCEPass, LLVM.AddStripDeadPrototypesPass)
     Normalise.mark_mathematics!(native, world)
+    Models.use!(native, world)
+    Normalise.mark_floats!(m)
     Emit.optimise!(m)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
@@ -130,6 +132,9 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         refuse("$(plan.what): the function allocates, and what it allocates would have to outlive the forward sweep: use autodiff(Reverse, ...)")
     end
     dumps[] === nothing || dump_text("before.ll", LLVM.text(m))
+    if LLVM.GetNamedFunction(m, "julia.except_enter") != C_NULL
+        refuse("$(plan.what): it catches exceptions (try/catch), which has no derivative yet")
+    end
     bytes = LLVM.bitcode(m)
     LLVM.DisposeModule(m)
     given = Library.read_module(bytes)
