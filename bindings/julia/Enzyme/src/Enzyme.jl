@@ -25,6 +25,7 @@ include("autodiff.jl")
 include("split.jl")
 include("zero.jl")
 include("sugar.jl")
+include("test_utils.jl")
 
 function __init__()
     session[] = time_ns()

@@ -11,13 +11,22 @@ function Base.showerror(io::IO, e::EnzymeError)
     for i in e.items
         print(io, "\n  ")
         isempty(i.code) || print(io, "[", i.code, "] ")
-        print(io, replace(i.message, "\n" => "\n  "))
+        print(io, shorter(replace(i.message, "\n" => "\n  ")))
         isempty(i.file) || print(io, "\n    at ", i.file, i.line > 0 ? ":$(i.line)" : "", isempty(i.func) ? "" : " in $(i.func)")
         for note in i.notes
-            print(io, "\n    note: ", note)
+            print(io, "\n    note: ", shorter(note))
         end
         isempty(i.help) || print(io, "\n    help: ", i.help)
     end
+end
+
+"A place in code that was inlined many times: where it stands, and where the user's code is."
+function shorter(text::String)
+    text = replace(text, ":0 (inlined" => " (inlined")
+    text = replace(text, r":0\)+" => ")")
+    parts = split(text, " (inlined at ")
+    # The last place is in this package.
+    length(parts) < 4 ? text : join([parts[1], "... ", rstrip(parts[end-1], [')', ' '])], " (inlined at ") * ")"
 end
 
 refuse(what::String) = throw(EnzymeError(what, Library.Item[]))
