@@ -145,4 +145,7 @@ else
     name_packages
 fi
 
+# A language more to test with, where it can be had; without it its tests are skipped.
+if [ "$what" = test ]; then sh "$(dirname "$0")/julia.sh" || true; fi
+
 if [ ! -x "${CARGO_TARGET_DIR:-target}/debug/xtask" ]; then say "Building the build program (once)"; fi

@@ -306,17 +306,70 @@ pub unsafe extern "C" fn enzyme_differentiate(
         let wanted = unsafe { read_request(request) }?;
         let copy = lock(&given).bitcode();
         let copy = OwnedModule::from_bytes(&copy).map_err(|e| Failure::internal(&e.message))?;
-        let made = differentiate(copy, &wanted, &options)?;
+        let made = replace(copy, Some(&wanted), &options)?;
         // SAFETY: it is not null, so it is a place for a handle.
         unsafe { out.write(keep_module(made)) };
         Ok(())
     })
 }
 
-fn differentiate(mut module: OwnedModule, wanted: &Named, options: &Options) -> Result<OwnedModule, Failure> {
+/// Replaces the marker calls (`__enzyme_autodiff` and kin) that a module has. `derivative` is a copy of the module that calls derivatives
+/// in their place; `module` stays as it is. For languages whose calls need more than `enzyme_differentiate` can be told.
+///
+/// # Safety
+///
+/// `derivative` and `error` are null or places for handles.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn enzyme_replace_markers(
+    context: *mut EnzymeContext,
+    module: *const EnzymeModule,
+    derivative: *mut *mut EnzymeModule,
+    error: *mut *mut EnzymeError,
+) -> EnzymeStatus {
+    guard(error, || {
+        let options = lock(&*get(context)?).options.clone();
+        let given = get(module)?;
+        let out = place(derivative, "derivative")?;
+        let copy = lock(&given).bitcode();
+        let copy = OwnedModule::from_bytes(&copy).map_err(|e| Failure::internal(&e.message))?;
+        let made = replace(copy, None, &options)?;
+        // SAFETY: it is not null, so it is a place for a handle.
+        unsafe { out.write(keep_module(made)) };
+        Ok(())
+    })
+}
+
+/// Adds the definitions of another module, bitcode or text of `size` bytes at `data`, to `module`: run-time functions that derivatives call.
+/// If it fails, `module` is of no more use.
+///
+/// # Safety
+///
+/// `data` is null or points to `size` bytes; `error` is null or a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn enzyme_module_link(
+    module: *mut EnzymeModule,
+    data: *const c_void,
+    size: usize,
+    error: *mut *mut EnzymeError,
+) -> EnzymeStatus {
+    guard(error, || {
+        let given = get(module)?;
+        if data.is_null() {
+            return Err(Failure::misuse("the data is null"));
+        }
+        // SAFETY: by this function's contract.
+        let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) };
+        lock(&given).link(bytes).map_err(Failure::malformed)
+    })
+}
+
+/// Writes the function of a request, if there is one, and replaces all marker calls.
+fn replace(mut module: OwnedModule, wanted: Option<&Named>, options: &Options) -> Result<OwnedModule, Failure> {
     let told = module.with_session(|session| {
         session.keep_diagnostics();
-        named::write(session, wanted).map_err(|report| Failure::unfit(&report))?;
+        if let Some(wanted) = wanted {
+            named::write(session, wanted).map_err(|report| Failure::unfit(&report))?;
+        }
         enzyme_core::run(session, options, Phase::Explicit, Level::default());
         Ok(session.take_diagnostics())
     })?;

@@ -73,6 +73,7 @@ pub fn build(project: &Project) -> Result<()> {
     replace(&fixed, &library_folder.join(format!("{C_LIBRARY}.a")))?;
     copy_files(project, "include", &folder.join("include"))?;
     copy_files(project, "bindings/rust", &folder.join("share/enzyme/rust"))?;
+    copy_files(project, "bindings/julia", &folder.join("share/enzyme/julia"))?;
     for (source, target) in TEXTS {
         let target = folder.join(target);
         fs::create_dir_all(target.parent().context("a file has a folder")?)?;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use enzyme_analysis::{Activity, Callee, ClassId, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BinOp, BlockId, CastOp, Const, Func, InstId, Module, Op, Type, ValueDef, ValueId};
+use enzyme_ir::{BinOp, BlockId, CastOp, Const, Consts, Func, InstId, Module, Op, Type, ValueDef, ValueId};
 
 use crate::request::{DerivativeKey, Mode, has_shadow_pointer};
 use crate::shape::{Merge, Shape};
@@ -453,6 +453,15 @@ pub fn cached_bytes(module: &Module, ty: enzyme_ir::TypeId) -> u64 {
 }
 
 /// Whether a constant is the null pointer, undef or poison: its own shadow.
-pub fn is_own_shadow(c: &Const) -> bool {
+fn is_own_shadow(c: &Const) -> bool {
     matches!(c, Const::Zero(_) | Const::Undef(_) | Const::Poison(_) | Const::Int { .. } | Const::Float { .. })
+}
+
+/// Whether a constant, perhaps of several parts, holds no address, so that a shadow of it is what it is.
+pub fn holds_no_address(consts: &Consts, c: &Const) -> bool {
+    match c {
+        Const::Aggregate { elems, .. } => elems.iter().all(|e| holds_no_address(consts, &consts[*e])),
+        Const::Data { .. } => true,
+        _ => is_own_shadow(c),
+    }
 }

@@ -88,6 +88,7 @@ EnzOwned *enz_parse_quietly(EnzStr bytes, EnzTextSink error, void *context); // 
 void enz_owned_drop(EnzOwned *owned);
 EnzHost enz_owned_host(EnzOwned *owned);
 uint8_t enz_write_module(EnzHost host, EnzStr path, uint8_t bitcode, EnzTextSink error, void *context);
+uint8_t enz_link_module(EnzHost host, EnzStr bytes, EnzTextSink error, void *context); // adds definitions
 uint8_t enz_verify_module(EnzHost host, EnzTextSink error, void *context);
 void enz_module_bitcode(EnzHost host, EnzTextSink sink, void *context);
 void enz_print_module(EnzHost host, EnzTextSink sink, void *context);

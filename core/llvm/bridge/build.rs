@@ -52,6 +52,7 @@ const SOURCES: [&str; 50] = [
     "loops",
     "diagnose",
     "jit",
+    "link",
     "describe",
     "loan",
     "handlers",

@@ -349,6 +349,7 @@ unsafe extern "C" {
     pub fn enz_owned_drop(owned: OwnedRef);
     pub fn enz_owned_host(owned: OwnedRef) -> HostRef;
     pub fn enz_write_module(host: HostRef, path: Str, bitcode: u8, error: TextSink, context: *mut c_void) -> u8;
+    pub fn enz_link_module(host: HostRef, bytes: Str, error: TextSink, context: *mut c_void) -> u8;
     pub fn enz_verify_module(host: HostRef, error: TextSink, context: *mut c_void) -> u8;
     pub fn enz_module_bitcode(host: HostRef, sink: TextSink, context: *mut c_void);
     pub fn enz_print_module(host: HostRef, sink: TextSink, context: *mut c_void);

@@ -64,6 +64,16 @@ impl OwnedModule {
         collect(|sink, context| unsafe { ffi::enz_print_module(host, sink, context) }).1
     }
 
+    /// Adds the definitions of another module, bitcode or text, to this one.
+    pub fn link(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let data = Str { data: bytes.as_ptr(), len: bytes.len() };
+        // SAFETY: the module is ours and alive.
+        let host = unsafe { ffi::enz_owned_host(self.raw) };
+        // SAFETY: the host is alive and borrowed mutably; the bytes are borrowed for the call.
+        let (good, message) = collect(|sink, context| unsafe { ffi::enz_link_module(host, data, sink, context) });
+        if good != 0 { Ok(()) } else { Err(message) }
+    }
+
     /// Native code of a copy of the module, optimised for this machine at level `speed`, 0 to 3. Symbols that it does not define
     /// are those of the process.
     pub fn jit(&self, speed: u32) -> Result<Jit, String> {

@@ -8,7 +8,7 @@ use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClas
 use super::{Reverse, as_call};
 use crate::checkpoint;
 use crate::copies::{Bytes, classify, taken_for_integer};
-use crate::keys::{Key, is_own_shadow, moved_in_lanes};
+use crate::keys::{Key, holds_no_address, moved_in_lanes};
 use crate::plan::Rows;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
@@ -360,7 +360,7 @@ impl Reverse<'_, '_> {
                 Ok(self.e.func.constant(c, ty))
             }
             Const::Global(_) | Const::Func(_) => Ok(self.e.func.constant(c, ty)),
-            c0 if is_own_shadow(&c0) => Ok(self.e.func.constant(c, ty)),
+            c0 if holds_no_address(&self.e.module.ctx.consts, &c0) => Ok(self.e.func.constant(c, ty)),
             _ => Err(Refusal::new(RefusalKind::NoShadow("a constant address expression".into()))),
         }
     }

@@ -20,7 +20,7 @@ use enzyme_rules::{Place, Rule};
 
 use crate::copies::replaced;
 use crate::emit::Emit;
-use crate::keys::{Subject, is_own_shadow, moved_in_lanes};
+use crate::keys::{Subject, holds_no_address, moved_in_lanes};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
@@ -211,7 +211,7 @@ impl Tangent<'_, '_> {
                 }
                 Const::Global(_) | Const::Func(_) => self.e.func.constant(c, ty),
                 _ if self.e.module.ctx.types.contains_float(ty) => self.e.b().zero(ty),
-                k if is_own_shadow(&k) => self.e.func.constant(c, ty),
+                k if holds_no_address(&self.e.module.ctx.consts, &k) => self.e.func.constant(c, ty),
                 Const::Aggregate { .. } | Const::Data { .. } => self.e.b().zero(ty),
                 _ => return Err(Refusal::new(RefusalKind::NoShadow("a constant address expression".into()))),
             });

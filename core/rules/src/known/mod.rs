@@ -14,6 +14,7 @@
 mod exceptions;
 mod fortran;
 mod inactive;
+mod julia;
 mod memory;
 mod rust;
 
@@ -250,7 +251,7 @@ impl KnownFn {
 
 /// All rows, in a fixed order.
 pub fn rows() -> impl Iterator<Item = &'static KnownFn> {
-    memory::ROWS.iter().chain(inactive::ROWS).chain(exceptions::ROWS).chain(fortran::ROWS).chain(rust::ROWS)
+    memory::ROWS.iter().chain(inactive::ROWS).chain(exceptions::ROWS).chain(fortran::ROWS).chain(rust::ROWS).chain(julia::ROWS)
 }
 
 #[derive(Default)]

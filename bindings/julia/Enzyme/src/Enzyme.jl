@@ -1,0 +1,35 @@
+"""
+Derivatives of Julia functions, made from the code that Julia's compiler makes of them.
+
+    autodiff(Reverse, x -> x * sin(x), Active, Active(1.0))     # ((1.38177...,),)
+
+Names, annotations and what is returned are those of Enzyme.jl; docs/julia.md says what works.
+"""
+module Enzyme
+
+export autodiff, autodiff_deferred, autodiff_thunk, gradient, gradient!, jacobian, hvp, hvp!, hvp_and_gradient!, onehot, make_zero, make_zero!
+export Forward, ForwardWithPrimal, Reverse, ReverseWithPrimal, ReverseSplitNoPrimal, ReverseSplitWithPrimal, ReverseSplitWidth
+export ForwardMode, ReverseMode, set_runtime_activity, clear_runtime_activity, set_strong_zero, clear_strong_zero, WithPrimal, NoPrimal
+export Annotation, Const, Active, Duplicated, DuplicatedNoNeed, BatchDuplicated, BatchDuplicatedNoNeed, MixedDuplicated, BatchMixedDuplicated
+export EnzymeRules, test_forward, test_reverse
+
+include("types.jl")
+include("llvm.jl")
+include("emit_1_5.jl")
+include("library.jl")
+include("errors.jl")
+include("normalise.jl")
+include("models.jl")
+include("thunk.jl")
+include("autodiff.jl")
+include("split.jl")
+include("zero.jl")
+include("sugar.jl")
+include("test_utils.jl")
+
+function __init__()
+    session[] = time_ns()
+    nothing
+end
+
+end

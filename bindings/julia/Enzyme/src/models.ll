@@ -1,0 +1,188 @@
+; What functions of Julia 1.5's run-time system do, said with allocations, loads and stores, for the engine to differentiate. Linked by
+; Julia's LLVM (9) before differentiation; `@FLOAT64@` and `@FLOAT32@` are the addresses of the types.
+;
+; An array is a header { data, length, flags, size of an element, offset, dimensions... } and its data. Headers come from
+; julia.array_header with all fields but the data set: a shadow's header comes from a call of its own, and is as good.
+
+declare noalias i8* @julia.array_header(i64 %bytes, i64 %dimensions, i8* %type, i64 %a, i64 %b, i64 %c)
+declare noalias i8* @julia.array_header_like(i64 %bytes, i64 %dimensions, i8* %array)
+declare noalias i8* @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, i8* %type, i8* %array, i8* %sizes)
+declare noalias i8* @julia.array_data(i64 %bytes)
+declare noalias i8* @julia.box(i64 %bytes, i8* %type)
+declare void @jl_error(i8*)
+declare void @llvm.memset.p0i8.i64(i8* nocapture writeonly, i8, i64, i1 immarg)
+declare void @llvm.memcpy.p0i8.p0i8.i64(i8* nocapture writeonly, i8* nocapture readonly, i64, i1 immarg)
+
+declare void @llvm.memmove.p0i8.p0i8.i64(i8* nocapture, i8* nocapture readonly, i64, i1 immarg)
+
+@enzyme.shared = private constant [39 x i8] c"cannot resize array with shared data \00\00"
+
+define void @enzyme.give_data(i8* %array, i64 %length, i64 %size, i64 %boxed) alwaysinline {
+top:
+  %bytes = mul i64 %length, %size
+  %data = call i8* @julia.array_data(i64 %bytes)
+  %is_boxed = icmp ne i64 %boxed, 0
+  br i1 %is_boxed, label %clear, label %done
+clear:
+  call void @llvm.memset.p0i8.i64(i8* align 8 %data, i8 0, i64 %bytes, i1 false)
+  br label %done
+done:
+  %place = bitcast i8* %array to i8**
+  store i8* %data, i8** %place, align 8
+  ret void
+}
+
+define i8* @enzyme.array_1d(i8* %type, i64 %n, i64 %size, i64 %boxed) alwaysinline {
+  %array = call i8* @julia.array_header(i64 40, i64 1, i8* %type, i64 %n, i64 1, i64 1)
+  call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
+  ret i8* %array
+}
+
+define i8* @enzyme.array_2d(i8* %type, i64 %a, i64 %b, i64 %size, i64 %boxed) alwaysinline {
+  %n = mul i64 %a, %b
+  %array = call i8* @julia.array_header(i64 40, i64 2, i8* %type, i64 %a, i64 %b, i64 1)
+  call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
+  ret i8* %array
+}
+
+define i8* @enzyme.array_3d(i8* %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed) alwaysinline {
+  %ab = mul i64 %a, %b
+  %n = mul i64 %ab, %c
+  %array = call i8* @julia.array_header(i64 48, i64 3, i8* %type, i64 %a, i64 %b, i64 %c)
+  call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
+  ret i8* %array
+}
+
+define i8* @enzyme.array_copy(i8* %from) alwaysinline {
+  %length_at = getelementptr i8, i8* %from, i64 8
+  %length_place = bitcast i8* %length_at to i64*
+  %length = load i64, i64* %length_place, align 8
+  %size_at = getelementptr i8, i8* %from, i64 18
+  %size_place = bitcast i8* %size_at to i16*
+  %size = load i16, i16* %size_place, align 2
+  %size64 = zext i16 %size to i64
+  %bytes = mul i64 %length, %size64
+  %array = call i8* @julia.array_header_like(i64 40, i64 0, i8* %from)
+  %data = call i8* @julia.array_data(i64 %bytes)
+  %from_place = bitcast i8* %from to i8**
+  %old = load i8*, i8** %from_place, align 8
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %data, i8* align 8 %old, i64 %bytes, i1 false)
+  %place = bitcast i8* %array to i8**
+  store i8* %data, i8** %place, align 8
+  ret i8* %array
+}
+
+define void @enzyme.grow_end(i8* %array, i64 %more) alwaysinline {
+top:
+  %flags_at = getelementptr i8, i8* %array, i64 16
+  %flags_place = bitcast i8* %flags_at to i16*
+  %flags = load i16, i16* %flags_place, align 8
+  %shared = and i16 %flags, 16384
+  %is_shared = icmp ne i16 %shared, 0
+  br i1 %is_shared, label %refuse, label %good
+refuse:
+  call void @jl_error(i8* getelementptr ([39 x i8], [39 x i8]* @enzyme.shared, i64 0, i64 0))
+  unreachable
+good:
+  %length_at = getelementptr i8, i8* %array, i64 8
+  %length_place = bitcast i8* %length_at to i64*
+  %length = load i64, i64* %length_place, align 8
+  %size_at = getelementptr i8, i8* %array, i64 18
+  %size_place = bitcast i8* %size_at to i16*
+  %size = load i16, i16* %size_place, align 2
+  %size64 = zext i16 %size to i64
+  %offset_at = getelementptr i8, i8* %array, i64 20
+  %offset_place = bitcast i8* %offset_at to i32*
+  %offset = load i32, i32* %offset_place, align 4
+  %offset64 = zext i32 %offset to i64
+  %capacity_at = getelementptr i8, i8* %array, i64 32
+  %capacity_place = bitcast i8* %capacity_at to i64*
+  %capacity = load i64, i64* %capacity_place, align 8
+  %new = add i64 %length, %more
+  %end = add i64 %new, %offset64
+  %fits = icmp ule i64 %end, %capacity
+  br i1 %fits, label %done, label %grow
+grow:
+  %twice = shl i64 %new, 1
+  %few = icmp ult i64 %twice, 8
+  %wanted = select i1 %few, i64 8, i64 %twice
+  %bytes = mul i64 %wanted, %size64
+  %data = call i8* @julia.array_data(i64 %bytes)
+  call void @llvm.memset.p0i8.i64(i8* align 8 %data, i8 0, i64 %bytes, i1 false)
+  %place = bitcast i8* %array to i8**
+  %old = load i8*, i8** %place, align 8
+  %used = mul i64 %length, %size64
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %data, i8* align 8 %old, i64 %used, i1 false)
+  store i8* %data, i8** %place, align 8
+  store i64 %wanted, i64* %capacity_place, align 8
+  store i32 0, i32* %offset_place, align 4
+  %low = and i16 %flags, -4
+  %owned = or i16 %low, 1
+  store i16 %owned, i16* %flags_place, align 8
+  br label %done
+done:
+  store i64 %new, i64* %length_place, align 8
+  %rows_at = getelementptr i8, i8* %array, i64 24
+  %rows = bitcast i8* %rows_at to i64*
+  store i64 %new, i64* %rows, align 8
+  ret void
+}
+
+define void @enzyme.del_end(i8* %array, i64 %fewer) alwaysinline {
+  %length_at = getelementptr i8, i8* %array, i64 8
+  %length_place = bitcast i8* %length_at to i64*
+  %length = load i64, i64* %length_place, align 8
+  %new = sub i64 %length, %fewer
+  store i64 %new, i64* %length_place, align 8
+  %rows_at = getelementptr i8, i8* %array, i64 24
+  %rows = bitcast i8* %rows_at to i64*
+  store i64 %new, i64* %rows, align 8
+  ret void
+}
+
+define void @enzyme.sizehint(i8* %array, i64 %n) alwaysinline {
+  ret void
+}
+
+define i8* @enzyme.box_float64(double %x) alwaysinline {
+  %box = call i8* @julia.box(i64 8, i8* inttoptr (i64 @FLOAT64@ to i8*))
+  %place = bitcast i8* %box to double*
+  store double %x, double* %place, align 8
+  ret i8* %box
+}
+
+define i8* @enzyme.box_float32(float %x) alwaysinline {
+  %box = call i8* @julia.box(i64 4, i8* inttoptr (i64 @FLOAT32@ to i8*))
+  %place = bitcast i8* %box to float*
+  store float %x, float* %place, align 4
+  ret i8* %box
+}
+
+define i8* @enzyme.memcpy(i8* %to, i8* %from, i64 %n) alwaysinline {
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* %to, i8* %from, i64 %n, i1 false)
+  ret i8* %to
+}
+
+define i8* @enzyme.memmove(i8* %to, i8* %from, i64 %n) alwaysinline {
+  call void @llvm.memmove.p0i8.p0i8.i64(i8* %to, i8* %from, i64 %n, i1 false)
+  ret i8* %to
+}
+
+define i8* @enzyme.memset(i8* %to, i32 %value, i64 %n) alwaysinline {
+  %byte = trunc i32 %value to i8
+  call void @llvm.memset.p0i8.i64(i8* %to, i8 %byte, i64 %n, i1 false)
+  ret i8* %to
+}
+
+; Another header for the same data, which belongs to the array that it is the data of.
+define i8* @enzyme.reshape(i8* %type, i8* %from, i8* %sizes, i64 %owner_offset) alwaysinline {
+  %array = call i8* @julia.array_header_reshaped(i64 64, i64 0, i8* %type, i8* %from, i8* %sizes)
+  %from_place = bitcast i8* %from to i8**
+  %data = load i8*, i8** %from_place, align 8
+  %place = bitcast i8* %array to i8**
+  store i8* %data, i8** %place, align 8
+  %owner_at = getelementptr i8, i8* %array, i64 %owner_offset
+  %owner = bitcast i8* %owner_at to i8**
+  store i8* %from, i8** %owner, align 8
+  ret i8* %array
+}

@@ -1,0 +1,422 @@
+# Julia's module, rewritten so that the engine can read it: what is a number or a convention of Julia's becomes a name or plain C.
+#
+# - Calls of C functions by address get the function's name (dladdr), which lets the engine know them; their operand bundles go.
+# - Calls in the conventions of boxed calls (37: function and arguments, 38: with the method, too) get an array of arguments.
+# - Arrays are allocated as a header and its data, boxes as objects: models.ll says how.
+# - Mathematics of Julia's own is marked with the name of the function of libm that it computes: the call stays, its
+#   derivative is by rule.
+# - Functions that never return, and calls on paths that end in an exception, are inactive.
+#
+# Invariant: what a program computes stays the same; only derivatives see more.
+# Not handled: `julia.except_enter` (try/catch) and calls by name (jl_apply_generic), which the engine refuses where they matter.
+
+module Normalise
+
+import ..LLVM, ..Emit
+
+# Functions of Base on one float, and the names under which libm and the engine know them.
+const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin", :acos => "acos", :atan => "atan", :sinh => "sinh",
+    :cosh => "cosh", :tanh => "tanh", :asinh => "asinh", :acosh => "acosh", :atanh => "atanh", :exp => "exp", :exp2 => "exp2",
+    :exp10 => "exp10", :expm1 => "expm1", :log => "log", :log2 => "log2", :log10 => "log10", :log1p => "log1p", :cbrt => "cbrt")
+const BINARY = Dict(:atan => "atan2", :hypot => "hypot")
+
+const SYMBOL = r"^julia_(.+)_\d+$"
+
+"Whether the function is the code of Base's method for these types."
+function is_method(native, f, types, symbol, world)
+    instance = Emit.method_instance(Tuple{typeof(f), types...}, world)
+    code = instance === nothing ? nothing : Emit.code_instance(instance, world)
+    code !== nothing && Emit.symbol(native, code) == symbol
+end
+
+"Marks mathematics, before anything is inlined."
+function mark_mathematics!(native, world::UInt)
+    c = LLVM.GetModuleContext(native.mod)
+    for f in LLVM.functions(native.mod)
+        LLVM.IsDeclaration(f) == 0 || continue
+        symbol = LLVM.name(f)
+        m = match(SYMBOL, symbol)
+        m === nothing && continue
+        base = Symbol(m.captures[1])
+        count = LLVM.CountParams(f)
+        table = count == 1 ? UNARY : count == 2 ? BINARY : nothing
+        (table === nothing || !haskey(table, base)) && continue
+        for (type, suffix) in ((Float64, ""), (Float32, "f"))
+            is_method(native, getfield(Base, base), ntuple(_ -> type, count), symbol, world) || continue
+            LLVM.mark(f, c, "enzyme_math", table[base] * suffix)
+            LLVM.unmark_enum(f, "alwaysinline")
+            LLVM.mark_enum(f, c, "noinline")
+        end
+    end
+end
+
+"""
+Says of accesses to floats that they are of floats, in Julia's tree of types for alias analysis and by the names that the engine knows. Copies
+that LLVM later makes with integers keep that. Floats become children of what Julia says, so accesses of other types still meet them.
+"""
+function mark_floats!(m::LLVM.Module)
+    c = LLVM.GetModuleContext(m)
+    kind = LLVM.GetMDKindIDInContext(c, "tbaa", 4)
+    made = Dict{Tuple{LLVM.Ref,String},LLVM.Ref}()
+    for f in LLVM.functions(m), b in LLVM.blocks(f), i in LLVM.instructions(b)
+        op = LLVM.GetInstructionOpcode(i)
+        op == LLVM.OP_LOAD || op == LLVM.OP_STORE || continue
+        type = LLVM.GetTypeKind(LLVM.TypeOf(op == LLVM.OP_LOAD ? i : LLVM.GetOperand(i, 0)))
+        name = type == LLVM.KIND_DOUBLE ? "double" : type == LLVM.KIND_FLOAT ? "float" : continue
+        tag = LLVM.GetMetadata(i, kind)
+        (tag == C_NULL || LLVM.GetMDNodeNumOperands(tag) < 3) && continue
+        LLVM.SetMetadata(i, kind, get!(() -> float_tag(c, tag, name), made, (tag, name)))
+    end
+end
+
+function float_tag(c, tag, name)
+    parts = Vector{LLVM.Ref}(undef, LLVM.GetMDNodeNumOperands(tag))
+    LLVM.GetMDNodeOperands(tag, parts)
+    zero64 = LLVM.ConstInt(LLVM.Int64TypeInContext(c), 0, 0)
+    type = [LLVM.MDStringInContext(c, name, sizeof(name)), parts[2], zero64]
+    node = LLVM.MDNodeInContext(c, type, 3)
+    LLVM.MDNodeInContext(c, [node, node, zero64], 3)
+end
+
+struct SymbolInfo
+    file::Cstring
+    base::Ptr{Cvoid}
+    name::Cstring
+    address::Ptr{Cvoid}
+end
+
+# What the C library chooses at run time has no symbol at its address.
+const CHOSEN = (:memcpy, :memmove, :memset, :memcmp, :memchr, :strlen, :sin, :cos, :tan, :exp, :log, :pow, :atan, :atan2, :fma, :floor,
+    :ceil, :trunc, :rint, :nearbyint, :sincos, :exp2, :expm1, :log1p, :sinf, :cosf, :expf, :logf, :powf)
+const chosen = Dict{UInt,String}()
+
+function fill_chosen()
+    for s in CHOSEN
+        p = ccall(:dlsym, Ptr{Cvoid}, (Ptr{Cvoid}, Cstring), C_NULL, string(s))
+        p == C_NULL || (chosen[UInt(p)] = string(s))
+    end
+end
+
+"The name of the C function at an address; empty if it has none."
+function c_name(address::UInt)
+    isempty(chosen) && fill_chosen()
+    haskey(chosen, address) && return chosen[address]
+    info = Ref(SymbolInfo(C_NULL, C_NULL, C_NULL, C_NULL))
+    found = ccall(:dladdr, Cint, (UInt, Ref{SymbolInfo}), address, info)
+    i = info[]
+    (found == 0 || i.name == C_NULL || UInt(i.address) != address) ? "" : unsafe_string(i.name)
+end
+
+# Functions of the run-time system through which no derivative flows, whatever they are given.
+const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_error", "jl_bounds_error_ints", "jl_bounds_error_int", "jl_bounds_error_tuple_int",
+    "jl_bounds_error_unboxed_int", "jl_bounds_error", "jl_type_error", "jl_throw_out_of_memory_error", "jl_rethrow", "jl_rethrow_other",
+    "jl_box_int8", "jl_box_uint8", "jl_box_int16", "jl_box_uint16", "jl_box_int32", "jl_box_uint32", "jl_box_int64", "jl_box_uint64",
+    "jl_box_char", "jl_alloc_string", "jl_string_to_array", "jl_array_to_string", "jl_pchar_to_string", "jl_cstr_to_string",
+    "jl_symbol_n", "jl_object_id", "jl_object_id_", "jl_egal", "jl_isa", "jl_subtype", "jl_typeassert", "jl_get_world_counter", "jl_hrtime", "memcmp",
+    "jl_gc_queue_root", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_stored_inline",
+    "jl_get_ptls_states", "jl_uv_puts", "jl_process_events", "jl_idtable_size", "jl_breakpoint", "u8_isvalid", "u8_iswprint", "jl_gc_safepoint", "jl_f_typeof", "jl_f_isa",
+    "jl_f_is", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
+
+# Functions of the run-time system that have a body in models.ll.
+const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d" => "enzyme.array_2d", "jl_alloc_array_3d" => "enzyme.array_3d",
+    "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
+    "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint")
+
+"Blocks from which the function may return."
+function returning(f::LLVM.Value)
+    all = LLVM.blocks(f)
+    before = Dict{LLVM.Ref,Vector{LLVM.Ref}}()
+    work = LLVM.Ref[]
+    for b in all
+        last = LLVM.GetBasicBlockTerminator(b)
+        LLVM.GetInstructionOpcode(last) == LLVM.OP_RET && push!(work, b)
+        for n in 0:(Int(LLVM.GetNumSuccessors(last)) - 1)
+            push!(get!(() -> LLVM.Ref[], before, LLVM.GetSuccessor(last, n)), b)
+        end
+    end
+    seen = Set{LLVM.Ref}(work)
+    while !isempty(work)
+        for b in get(before, pop!(work), LLVM.Ref[])
+            b in seen || (push!(seen, b); push!(work, b))
+        end
+    end
+    seen
+end
+
+mutable struct Work
+    mod::LLVM.Module
+    context::LLVM.Ref
+    builder::LLVM.Builder
+    bytes::LLVM.Type         # i8*
+    stale::Vector{LLVM.Value} # instructions to erase, users first
+    types::Dict{UInt,Any}     # addresses of types that code mentions
+    unknown::Set{String}
+end
+
+function declared(w::Work, name::String, type::LLVM.Type)
+    f = LLVM.GetNamedFunction(w.mod, name)
+    f == C_NULL && return LLVM.AddFunction(w.mod, name, type)
+    # Another prototype: the one that is there is called through a cast.
+    LLVM.GetElementType(LLVM.TypeOf(f)) == type ? f :
+        ccall((:LLVMConstBitCast, LLVM.library), LLVM.Ref, (LLVM.Ref, LLVM.Ref), f, LLVM.PointerType(type, 0))
+end
+
+arguments(call) = LLVM.Ref[LLVM.GetOperand(call, n) for n in 0:(Int(LLVM.GetNumArgOperands(call)) - 1)]
+
+"Puts a call of another function in the place of `call`."
+function replace_call!(w::Work, call::LLVM.Value, callee::LLVM.Value, args::Vector{LLVM.Ref})
+    LLVM.PositionBuilderBefore(w.builder, call)
+    LLVM.SetInstDebugLocation(w.builder, call)
+    copy_location!(w, call)
+    made = LLVM.BuildCall(w.builder, callee, args, length(args), "")
+    LLVM.SetInstDebugLocation(w.builder, made)
+    old = LLVM.TypeOf(call)
+    if LLVM.GetTypeKind(old) != LLVM.KIND_VOID
+        made = convert_to(w.builder, made, old)
+    end
+    LLVM.GetTypeKind(old) == LLVM.KIND_VOID || LLVM.ReplaceAllUsesWith(call, made)
+    LLVM.InstructionEraseFromParent(call)
+end
+
+function copy_location!(w::Work, call)
+    location = ccall((:LLVMInstructionGetDebugLoc, LLVM.library), LLVM.Ref, (LLVM.Ref,), call)
+    ccall((:LLVMSetCurrentDebugLocation2, LLVM.library), Cvoid, (LLVM.Ref, LLVM.Ref), w.builder, location)
+end
+
+"A value as one of another type of the same bits: pointers and integers of Julia's `Ptr` are the same."
+function convert_to(builder, v, type)
+    from = LLVM.TypeOf(v)
+    from == type && return v
+    a, b = LLVM.GetTypeKind(from), LLVM.GetTypeKind(type)
+    a == LLVM.KIND_INTEGER && b == LLVM.KIND_POINTER && return LLVM.BuildIntToPtr(builder, v, type, "")
+    a == LLVM.KIND_POINTER && b == LLVM.KIND_INTEGER && return LLVM.BuildPtrToInt(builder, v, type, "")
+    LLVM.BuildBitCast(builder, v, type, "")
+end
+
+cast(w::Work, v, type) = LLVM.TypeOf(v) == type ? v : LLVM.BuildBitCast(w.builder, v, type, "")
+
+function integer(v::LLVM.Value)
+    LLVM.GetValueKind(v) == LLVM.VALUE_CONSTANT_INT ? UInt(LLVM.ConstIntGetZExtValue(v)) : nothing
+end
+
+"The address that a constant is, through casts; nothing if it is none."
+function address(v::LLVM.Value)
+    while LLVM.GetValueKind(v) == LLVM.VALUE_CONSTANT_EXPR
+        LLVM.GetConstOpcode(v) == LLVM.OP_INTTOPTR && return integer(LLVM.GetOperand(v, 0))
+        LLVM.GetNumOperands(v) == 1 || return nothing
+        v = LLVM.GetOperand(v, 0)
+    end
+    nothing
+end
+
+i64(w::Work, n) = LLVM.ConstInt(LLVM.Int64TypeInContext(w.context), UInt64(n), 0)
+
+"Size of an element and whether it is a reference; nothing where models do not fit."
+function element(type)
+    type isa DataType && type <: Array && isconcretetype(type) || return nothing
+    T = eltype(type)
+    Base.isbitsunion(T) && return nothing
+    Base.allocatedinline(T) || return (8, true)
+    isbitstype(T) && sizeof(T) > 0 || return nothing
+    # Elements lie at multiples of their size.
+    (Base.elsize(type), false)
+end
+
+"A call of a model of the run-time system's function, or nothing if the model does not fit this call."
+function model!(w::Work, call, name::String)
+    args = arguments(call)
+    model = MODELS[name]
+    callee = LLVM.GetNamedFunction(w.mod, model)
+    extra = LLVM.Ref[]
+    if name == "jl_reshape_array"
+        at = address(args[1])
+        at === nothing && return false
+        type = unsafe_pointer_to_objref(Ptr{Cvoid}(at))
+        (type isa DataType && isconcretetype(type)) || return false
+        extra = [i64(w, Emit.array_header(ndims(type)))]
+    elseif startswith(name, "jl_alloc_array")
+        at = address(args[1])
+        at === nothing && return false
+        found = element(unsafe_pointer_to_objref(Ptr{Cvoid}(at)))
+        found === nothing && return false
+        extra = [i64(w, found[1]), i64(w, found[2])]
+    end
+    LLVM.PositionBuilderBefore(w.builder, call)
+    given = LLVM.Ref[convert_to(w.builder, a, LLVM.TypeOf(LLVM.GetParam(callee, n - 1))) for (n, a) in enumerate(args)]
+    replace_call!(w, call, callee, [given; extra])
+    true
+end
+
+"A call of our code for a function of BLAS; false if there is none."
+function of_blas!(w::Work, call, name::String)
+    g = parentmodule(Normalise).Models.of_blas(w.mod, name)
+    g === nothing && return false
+    LLVM.PositionBuilderBefore(w.builder, call)
+    given = LLVM.Ref[convert_to(w.builder, LLVM.GetOperand(call, n), LLVM.TypeOf(LLVM.GetParam(g, n))) for n in 0:(Int(LLVM.CountParams(g)) - 1)]
+    replace_call!(w, call, g, given)
+    true
+end
+
+"A call in one of the boxed conventions: the arguments go into an array."
+function boxed!(w::Work, f, call, convention, is_warm)
+    args = arguments(call)
+    callee = LLVM.GetCalledValue(call)
+    skip = convention == 38 ? 2 : 1
+    value = LLVM.TypeOf(call)
+    i32 = LLVM.Int32TypeInContext(w.context)
+    list = args[skip+1:end]
+    LLVM.PositionBuilderBefore(w.builder, LLVM.GetFirstInstruction(LLVM.GetEntryBasicBlock(f)))
+    place = isempty(list) ? LLVM.ConstNull(LLVM.PointerType(value, 0)) : LLVM.BuildAlloca(w.builder, LLVM.ArrayType(value, length(list)), "arguments")
+    LLVM.PositionBuilderBefore(w.builder, call)
+    for (n, a) in enumerate(list)
+        indices = [LLVM.ConstInt(i32, 0, 0), LLVM.ConstInt(i32, n - 1, 0)]
+        LLVM.BuildStore(w.builder, a, LLVM.BuildGEP(w.builder, place, indices, 2, ""))
+    end
+    if !isempty(list)
+        place = LLVM.BuildBitCast(w.builder, place, LLVM.PointerType(value, 0), "")
+    end
+    count = LLVM.ConstInt(i32, length(list), 0)
+    pointers = LLVM.PointerType(value, 0)
+    if convention == 38
+        types = [value, pointers, i32, value]
+        given = [args[2], place, count, args[1]]
+    else
+        types = [value, pointers, i32]
+        given = [args[1], place, count]
+    end
+    type = LLVM.FunctionType(value, types, length(types), 0)
+    target = behind(callee)
+    if LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION
+        name = LLVM.name(target)
+        LLVM.IsDeclaration(target) != 0 && note!(w, target, name)
+        if LLVM.TypeOf(target) != LLVM.PointerType(type, 0)
+            target = ccall((:LLVMConstBitCast, LLVM.library), LLVM.Ref, (LLVM.Ref, LLVM.Ref), target, LLVM.PointerType(type, 0))
+        end
+        if !is_warm
+            target = outline(w, target, type, name)
+        end
+    else
+        target = cast(w, callee, LLVM.PointerType(type, 0))
+    end
+    replace_call!(w, call, target, given)
+end
+
+"A function that calls `callee` and is inactive: for calls on the way to an exception."
+function outline(w::Work, callee::LLVM.Value, type::LLVM.Type, name::String)
+    name in INACTIVE && return callee
+    known = LLVM.GetNamedFunction(w.mod, "enzyme.cold." * name)
+    known == C_NULL || return known
+    f = LLVM.AddFunction(w.mod, "enzyme.cold." * name, type)
+    b = LLVM.CreateBuilderInContext(w.context)
+    LLVM.PositionBuilderAtEnd(b, LLVM.AppendBasicBlockInContext(w.context, f, "top"))
+    count = LLVM.CountParams(f)
+    r = LLVM.BuildCall(b, callee, LLVM.Ref[LLVM.GetParam(f, n) for n in 0:(Int(count) - 1)], count, "")
+    LLVM.GetTypeKind(LLVM.GetReturnType(type)) == LLVM.KIND_VOID ? LLVM.BuildRetVoid(b) : LLVM.BuildRet(b, r)
+    LLVM.DisposeBuilder(b)
+    LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
+    inactive!(w, f)
+    f
+end
+
+function inactive!(w::Work, f)
+    LLVM.mark(f, w.context, "enzyme_inactive")
+    LLVM.unmark_enum(f, "alwaysinline")
+    LLVM.mark_enum(f, w.context, "noinline")
+end
+
+const MARKERS = ("llvm.julia.gc_preserve_end", "llvm.julia.gc_preserve_begin", "julia.gcroot_flush", "julia.loopinfo_marker")
+
+function function!(w::Work, f::LLVM.Value)
+    warm = returning(f)
+    if isempty(warm)
+        inactive!(w, f)
+    end
+    for b in LLVM.blocks(f), i in LLVM.instructions(b)
+        LLVM.GetInstructionOpcode(i) == LLVM.OP_CALL && call!(w, f, i, b in warm)
+    end
+end
+
+"The function behind casts, or the constant that there is."
+function behind(v::LLVM.Value)
+    while LLVM.GetValueKind(v) == LLVM.VALUE_CONSTANT_EXPR && LLVM.GetConstOpcode(v) != LLVM.OP_INTTOPTR && LLVM.GetNumOperands(v) == 1
+        v = LLVM.GetOperand(v, 0)
+    end
+    v
+end
+
+function call!(w::Work, f, call, is_warm::Bool)
+    convention = LLVM.GetInstructionCallConv(call)
+    if convention == 37 || convention == 38
+        boxed!(w, f, call, convention, is_warm)
+        return
+    end
+    callee = LLVM.GetCalledValue(call)
+    kind = LLVM.GetValueKind(callee)
+    type = LLVM.GetElementType(LLVM.TypeOf(callee))
+    if kind == LLVM.VALUE_CONSTANT_EXPR
+        at = address(callee)
+        name = at === nothing ? "" : c_name(at)
+        isempty(name) && return
+        haskey(MODELS, name) && model!(w, call, name) && return
+        of_blas!(w, call, name) && return
+        target = declared(w, name, type)
+        LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION && note!(w, target, name)
+        if !is_warm
+            target = outline(w, target, type, name)
+        end
+        replace_call!(w, call, target, arguments(call))
+        return
+    end
+    kind == LLVM.VALUE_FUNCTION || return
+    name = LLVM.name(callee)
+    if name in MARKERS
+        push!(w.stale, call)
+        return
+    end
+    startswith(name, "llvm.") && return
+    if name == "julia.pointer_from_objref"
+        LLVM.PositionBuilderBefore(w.builder, call)
+        LLVM.ReplaceAllUsesWith(call, cast(w, LLVM.GetOperand(call, 0), LLVM.TypeOf(call)))
+        LLVM.InstructionEraseFromParent(call)
+        return
+    end
+    haskey(MODELS, name) && model!(w, call, name) && return
+    if startswith(name, "julia.")
+        note!(w, callee, name)
+        return
+    end
+    LLVM.IsDeclaration(callee) != 0 && note!(w, callee, name)
+    variadic = LLVM.IsFunctionVarArg(type) != 0
+    if !is_warm && !variadic
+        replace_call!(w, call, outline(w, callee, type, name), arguments(call))
+    elseif LLVM.IsDeclaration(callee) != 0
+        # A call without the collector's bundle.
+        replace_call!(w, call, callee, arguments(call))
+    end
+end
+
+function note!(w::Work, f, name)
+    name in INACTIVE && LLVM.mark(f, w.context, "enzyme_inactive")
+    nothing
+end
+
+"Rewrites a module without address spaces whose entry is `entry`."
+function rewrite!(mod::LLVM.Module, models::String)
+    LLVM.link_text!(mod, models)
+    for f in LLVM.functions(mod)
+        LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
+    end
+    c = LLVM.GetModuleContext(mod)
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), LLVM.Value[], Dict{UInt,Any}(), Set{String}())
+    own = LLVM.functions(mod)
+    for f in own
+        LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
+    end
+    # Ends before beginnings, which they use.
+    for marker in MARKERS, i in w.stale
+        LLVM.name(LLVM.GetCalledValue(i)) == marker && LLVM.InstructionEraseFromParent(i)
+    end
+    LLVM.DisposeBuilder(w.builder)
+end
+
+end

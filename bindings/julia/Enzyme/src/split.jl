@@ -1,0 +1,127 @@
+# Reverse mode in two calls: `autodiff_thunk` gives a function that runs the program and keeps a tape, and one that goes back on it.
+#
+# The tape holds the `Ref`s of the call, whose addresses both sweeps use, and memory of the engine's. What a function allocates on
+# Julia's heap would not be seen by the collector between the sweeps, so such functions are refused.
+
+"What lies between the two sweeps: it can be gone back on once."
+mutable struct Tape{R}
+    engine::Ptr{Cvoid}
+    refs::R
+    back::Ptr{Cvoid}
+    used::Bool
+end
+
+struct ForwardSweep{M,FA,RA,AS} end
+struct ReverseSweep{M,FA,RA,AS} end
+
+"""
+    forward, reverse = autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(f)}, Active, Duplicated{Vector{Float64}}, ...)
+    tape, value, shadow = forward(Const(f), Duplicated(x, dx), ...)
+    derivatives = reverse(Const(f), Duplicated(x, dx), ..., 1.0, tape)[1]      # the adjoint of the result, if it is Active
+
+    tangents = autodiff_thunk(Forward, Const{typeof(f)}, Duplicated, Duplicated{Float64})
+    tangents(Const(f), Duplicated(1.0, 1.0))
+"""
+autodiff_thunk(mode::ReverseModeSplit, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N} =
+    (ForwardSweep{typeof(mode),FA,RA,Tuple{arguments...}}(), ReverseSweep{typeof(mode),FA,RA,Tuple{arguments...}}())
+
+struct TangentThunk{M,FA,RA,AS} end
+autodiff_thunk(mode::ForwardMode, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N} =
+    TangentThunk{typeof(mode),FA,RA,Tuple{arguments...}}()
+
+function check_arguments(FA, AS, f, args)
+    (typeof(f) <: FA && length(args) == fieldcount(AS) && all(typeof(a) <: A for (a, A) in zip(args, AS.parameters))) ||
+        throw(ArgumentError("this thunk takes $FA, $(join(AS.parameters, ", ")), not $(typeof(f)), $(join(map(typeof, args), ", "))"))
+end
+
+function (::TangentThunk{M,FA,RA,AS})(f, args...) where {M,FA,RA,AS}
+    check_arguments(FA, AS, f, args)
+    autodiff(M.instance, f, RA, args...)
+end
+
+function (::ForwardSweep{M,FA,RA,AS})(f, args...) where {M,FA,RA,AS}
+    check_arguments(FA, AS, f, args)
+    sweep(M.instance, RA, result_of(f, args), f, args...)
+end
+
+@generated function sweep(mode::M, ::Type{RA}, ::Type{R0}, f::FA, args::Vararg{Annotation,N}) where {M<:ReverseModeSplit,RA,R0,FA,N}
+    try
+        sweep_expression(M.instance, RA, R0, FA, args)
+    catch e
+        throwing(e)
+    end
+end
+
+function sweep_expression(mode, RA, R0, FA, AS)
+    R = result_type(R0)
+    width = joint_width([FA, AS...])
+    foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
+    what = replace(describe(mode, value_type(FA), map(value_type, AS)), "autodiff(" => "autodiff_thunk(")
+    RA <: Active && !(R <: AbstractFloat && isconcretetype(R)) && refuse("$what: the result is Active, but its type is $R0, no float")
+    made, pointers, slots, types = Expr[], Symbol[], Slot[], Any[]
+    seeds = [Symbol(:seed, lane) for lane in 1:width]
+    push!(made, :(result = make_ref($R)))
+    append!(made, (:($s = make_ref($R)) for s in seeds))
+    append!(pointers, [:result; seeds])
+    push!(slots, Slot(width))
+    push!(types, RefValue{R})
+    for (n, (value, A)) in enumerate([(:f, FA); [(:(args[$n]), A) for (n, A) in enumerate(AS)]])
+        more, main, shadows = refs_of(value, A, width, true, n - 1)
+        append!(made, more)
+        append!(pointers, [main; shadows])
+        push!(slots, Slot(length(shadows)))
+        push!(types, RefValue{value_type(A)})
+    end
+    plan = Plan(:split, Tuple{typeof(primal),types...}, slots, width, flags_of(mode), what)
+    shadow = !(RA <: Union{Duplicated,DuplicatedNoNeed,BatchDuplicated,BatchDuplicatedNoNeed}) ? nothing :
+        width == 1 ? :(seed1[]) : Expr(:tuple, (:($s[]) for s in seeds)...)
+    cached = Cached()
+    quote
+        address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
+        collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
+        try
+            $(made...)
+            refs = ($(pointers...),)
+            slots = map(pointer_from_objref, refs)
+            tape = GC.@preserve refs ccall(address, Ptr{Cvoid}, (Ref{NTuple{$(length(pointers)),Ptr{Cvoid}}},), slots)
+            return Tape(tape, refs, $(QuoteNode(cached)).back, false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
+        finally
+            ccall(:jl_gc_enable, Cint, (Cint,), collecting)
+        end
+    end
+end
+
+function (::ReverseSweep{M,FA,RA,AS})(f, args...) where {M,FA,RA,AS}
+    count = fieldcount(AS)
+    wanted = count + 1 + (RA <: Active)
+    length(args) == wanted || throw(ArgumentError("the reverse sweep takes the arguments, " * (RA <: Active ? "the adjoint of the result, " : "") * "and the tape"))
+    check_arguments(FA, AS, f, args[1:count])
+    go_back(RA, FA, args[wanted], RA <: Active ? args[count + 1] : nothing, args[1:count]...)
+end
+
+@generated function go_back(::Type{RA}, ::Type{FA}, tape::Tape, adjoint, args::Vararg{Annotation,N}) where {RA,FA,N}
+    width = joint_width([FA, args...])
+    # Behind the result, its seeds and the function.
+    back, at = Any[], 2 + width + 1 + (FA <: Const ? 0 : width)
+    for A in args
+        shadows = A <: Const ? 0 : width
+        lanes = [:(tape.refs[$(at + lane)][]) for lane in 1:shadows]
+        push!(back, !(A <: Active) ? nothing : width == 1 ? lanes[1] : Expr(:tuple, lanes...))
+        at += 1 + shadows
+    end
+    seed = RA <: Active ? [:(tape.refs[$(1 + lane)][] = $(width == 1 ? :adjoint : :(adjoint[$lane]))) for lane in 1:width] : Expr[]
+    quote
+        tape.used && throw(ArgumentError("the tape was gone back on already"))
+        $(seed...)
+        refs = tape.refs
+        slots = map(pointer_from_objref, refs)
+        collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
+        try
+            GC.@preserve refs ccall(tape.back, Cvoid, (Ref{NTuple{$(fieldcount(fieldtype(tape, :refs))),Ptr{Cvoid}}}, Ptr{Cvoid}), slots, tape.engine)
+            tape.used = true
+            return ($(Expr(:tuple, back...)),)
+        finally
+            ccall(:jl_gc_enable, Cint, (Cint,), collecting)
+        end
+    end
+end

@@ -1,0 +1,115 @@
+# Derivatives against central differences, for tests of users: along a random direction, in all that a function returns and leaves in its arguments.
+
+"A copy of `x` in which each float is what `g` makes of it; memory that is shared stays shared."
+map_floats(g, x, seen::IdDict = IdDict()) = map_floats_of(g, x, seen)
+map_floats_of(g, x::AbstractFloat, seen) = oftype(x, g(x))
+map_floats_of(g, x::Union{Integer,AbstractString,Symbol,AbstractChar,Nothing,Missing,Module,Type,Function}, seen) = fieldcount(typeof(x)) == 0 ? x : map_fields(g, x, seen)
+function map_floats_of(g, x::Array, seen)
+    haskey(seen, x) && return seen[x]
+    out = similar(x)
+    seen[x] = out
+    for n in eachindex(x)
+        isassigned(x, n) && (out[n] = map_floats_of(g, x[n], seen))
+    end
+    out
+end
+map_floats_of(g, x, seen) = map_fields(g, x, seen)
+
+function map_fields(g, x, seen)
+    T = typeof(x)
+    (fieldcount(T) == 0 || !may_differentiate(T)) && return x
+    if ismutabletype(T)
+        haskey(seen, x) && return seen[x]
+        out = ccall(:jl_new_struct_uninit, Any, (Any,), T)
+        seen[x] = out
+        for n in 1:fieldcount(T)
+            isdefined(x, n) && ccall(:jl_set_nth_field, Cvoid, (Any, Csize_t, Any), out, n - 1, map_floats_of(g, getfield(x, n), seen))
+        end
+        return out
+    end
+    fields = Any[map_floats_of(g, getfield(x, n), seen) for n in 1:fieldcount(T) if isdefined(x, n)]
+    ccall(:jl_new_structv, Any, (Any, Ptr{Any}, UInt32), T, fields, length(fields))
+end
+
+"All floats of a value, in a fixed order."
+floats(x) = (out = Float64[]; map_floats(v -> (push!(out, v); v), x); out)
+
+"A value of the shape of `x` with these floats."
+function with_floats(x, values)
+    n = 0
+    map_floats(_ -> values[n += 1], x)
+end
+
+# Numbers that look random and are the same each time.
+direction(x, start) = (n = start; map_floats(_ -> (n += 1; 0.3 + 0.7 * sin(1.7n + 0.3n^2)), x))
+
+inner(a, b) = reduce(+, floats(a) .* floats(b); init = 0.0)
+
+moved(x, d, h) = with_floats(x, floats(x) .+ h .* floats(d))
+
+function compare(what, got, expected, rtol, atol)
+    isapprox(got, expected; rtol = rtol, atol = atol) && return true
+    error("$what: the derivative is $got, differences give $expected")
+end
+
+split_pair(a::Tuple) = a
+split_pair(a) = (a, Const)
+
+"""
+    test_reverse(f, result activity, (value, activity)...; rtol, atol)
+
+Compares reverse mode with central differences; the activity of an argument is a type (`Const` for a bare value). Arguments that the function overwrites
+take part with adjoints of their own. `true`, or an error that says what differs.
+"""
+function test_reverse(f, RA, pairs...; rtol = 1e-6, atol = 1e-7, mode = ReverseWithPrimal)
+    args = map(split_pair, pairs)
+    step = 1e-6
+    seeds = map(((n, (x, A)),) -> A <: Duplicated ? direction(x, 40n) : nothing, Tuple(enumerate(args)))
+    along = map(((n, (x, A)),) -> A <: Const ? nothing : direction(x, 100 + 40n), Tuple(enumerate(args)))
+    function total(h)
+        xs = map((a, d) -> d === nothing ? map_floats(identity, a[1]) : moved(a[1], d, h), args, along)
+        r = f(xs...)
+        sum = RA <: Active ? Float64(r) : 0.0
+        for (x, s) in zip(xs, seeds)
+            s === nothing || (sum += inner(s, x))
+        end
+        sum
+    end
+    expected = (total(step) - total(-step)) / 2step
+    given = map(args, seeds) do (x, A), s
+        x = map_floats(identity, x)
+        A <: Active ? Active(x) : A <: Duplicated ? Duplicated(x, map_floats(identity, s)) : A <: MixedDuplicated ? MixedDuplicated(x, Ref(make_zero(x))) : Const(x)
+    end
+    out = autodiff(mode, Const(f), RA, given...)
+    RA <: Active && compare("$f, value", out[2], f(map(a -> map_floats(identity, a[1]), args)...), rtol, atol)
+    got = 0.0
+    for (annotation, derivative, d) in zip(given, out[1], along)
+        d === nothing || (got += inner(derivative_of(annotation, derivative), d))
+    end
+    compare("$f, reverse mode", got, expected, rtol, atol)
+end
+
+"""
+    test_forward(f, result activity, (value, activity)...; rtol, atol)
+
+As `test_reverse`, for forward mode: the tangents of the result and of all that the function leaves in `Duplicated` arguments.
+"""
+function test_forward(f, RA, pairs...; rtol = 1e-6, atol = 1e-7)
+    args = map(split_pair, pairs)
+    step = 1e-6
+    along = map(((n, (x, A)),) -> A <: Const ? nothing : direction(x, 100 + 40n), Tuple(enumerate(args)))
+    function all_floats(h)
+        xs = map((a, d) -> d === nothing ? map_floats(identity, a[1]) : moved(a[1], d, h), args, along)
+        r = f(xs...)
+        [RA <: Const ? Float64[] : floats(r); reduce(vcat, [floats(x) for (x, d) in zip(xs, along) if d !== nothing]; init = Float64[])]
+    end
+    expected = (all_floats(step) .- all_floats(-step)) ./ 2step
+    given = map(args, along) do (x, A), d
+        d === nothing ? Const(map_floats(identity, x)) : Duplicated(map_floats(identity, x), map_floats(identity, d))
+    end
+    out = autodiff(ForwardWithPrimal, Const(f), RA, given...)
+    RA <: Const || compare("$f, value", floats(out[2]), floats(f(map(a -> map_floats(identity, a[1]), args)...)), rtol, atol)
+    got = [RA <: Const ? Float64[] : floats(out[1]); reduce(vcat, [floats(a.dval) for a in given if a isa Duplicated]; init = Float64[])]
+    # What the function only reads has its own tangent.
+    compare("$f, forward mode", got, expected, rtol, atol)
+end

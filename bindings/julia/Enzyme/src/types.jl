@@ -1,0 +1,154 @@
+# Modes and annotations: what is asked for, and what each argument is to the derivative. Names and meaning are Enzyme.jl's.
+
+abstract type Annotation{T} end
+
+"The argument has no derivative."
+struct Const{T} <: Annotation{T}
+    val::T
+end
+
+"The argument is a value; reverse mode returns its derivative."
+struct Active{T} <: Annotation{T}
+    val::T
+    Active{T}(x) where {T} = new{T}(check_active(x))
+end
+Active(x::T) where {T} = Active{T}(x)
+
+"The argument comes with its shadow: tangents, or memory to which derivatives are added."
+struct Duplicated{T} <: Annotation{T}
+    val::T
+    dval::T
+    Duplicated{T}(x, dx) where {T} = new{T}(x, dx)
+end
+Duplicated(x::T, dx::T) where {T} = (check_shadow(x, dx); Duplicated{T}(x, dx))
+Duplicated(x, dx) = throw(ArgumentError("Duplicated: the shadow is a $(typeof(dx)), its value a $(typeof(x)): both must be of one type"))
+
+"As `Duplicated`; what the function leaves in the value is not needed."
+struct DuplicatedNoNeed{T} <: Annotation{T}
+    val::T
+    dval::T
+    DuplicatedNoNeed{T}(x, dx) where {T} = new{T}(x, dx)
+end
+DuplicatedNoNeed(x::T, dx::T) where {T} = (check_shadow(x, dx); DuplicatedNoNeed{T}(x, dx))
+
+"The argument with several shadows."
+struct BatchDuplicated{T,N} <: Annotation{T}
+    val::T
+    dval::NTuple{N,T}
+    BatchDuplicated{T,N}(x, dx) where {T,N} = new{T,N}(x, dx)
+end
+BatchDuplicated(x::T, dx::NTuple{N,T}) where {T,N} = (foreach(d -> check_shadow(x, d), dx); BatchDuplicated{T,N}(x, dx))
+
+"As `BatchDuplicated`; what the function leaves in the value is not needed."
+struct BatchDuplicatedNoNeed{T,N} <: Annotation{T}
+    val::T
+    dval::NTuple{N,T}
+    BatchDuplicatedNoNeed{T,N}(x, dx) where {T,N} = new{T,N}(x, dx)
+end
+BatchDuplicatedNoNeed(x::T, dx::NTuple{N,T}) where {T,N} = (foreach(d -> check_shadow(x, d), dx); BatchDuplicatedNoNeed{T,N}(x, dx))
+
+"A value with parts that are values and parts that are memory; the shadow lies behind a `Ref`, whose value parts grow."
+struct MixedDuplicated{T} <: Annotation{T}
+    val::T
+    dval::Base.RefValue{T}
+end
+
+"As `MixedDuplicated`, with several shadows."
+struct BatchMixedDuplicated{T,N} <: Annotation{T}
+    val::T
+    dval::NTuple{N,Base.RefValue{T}}
+end
+
+const WithShadow{T} = Union{Duplicated{T},DuplicatedNoNeed{T}}
+const WithShadows{T,N} = Union{BatchDuplicated{T,N},BatchDuplicatedNoNeed{T,N}}
+
+batch_size(::Type{<:WithShadows{T,N}}) where {T,N} = N
+batch_size(::Type{<:BatchMixedDuplicated{T,N}}) where {T,N} = N
+batch_size(::Type{<:Annotation}) = 1
+batch_size(::A) where {A<:Annotation} = batch_size(A)
+
+Base.eltype(::Type{<:Annotation{T}}) where {T} = T
+Base.:(==)(a::A, b::A) where {A<:Annotation} = all(getfield(a, n) == getfield(b, n) for n in fieldnames(A))
+
+function check_shadow(x::Array, dx::Array)
+    size(x) == size(dx) || throw(ArgumentError("Duplicated: the shadow has size $(size(dx)), its value $(size(x))"))
+    x === dx && throw(ArgumentError("Duplicated: the shadow is the value itself: give memory of its own, as by make_zero"))
+    nothing
+end
+check_shadow(x, dx) = nothing
+
+check_active(x::T) where {T} = can_be_active(T) ? x : throw(ArgumentError(active_message(T)))
+
+function active_message(T)
+    T <: Integer && return "Active: a $T has no derivative: use Const"
+    (T <: AbstractArray || ismutabletype(T)) && return "Active: a $T is memory, whose derivatives are added to a shadow: use Duplicated(x, make_zero(x))"
+    "Active: a $T is no value made of floats alone: use Const, Duplicated or MixedDuplicated"
+end
+
+ismutabletype(T) = T isa DataType && T.mutable
+
+"Whether values of the type are floats, or structures by value with floats and nothing that is memory."
+@generated can_be_active(::Type{T}) where {T} = isbitstype(T) && has_floats(T)
+
+has_floats(::Type{<:AbstractFloat}) = true
+has_floats(T) = T isa DataType && isconcretetype(T) && fieldcount(T) > 0 && any(has_floats, fieldtypes(T))
+
+"Whether a value of the type may hold, or lead to, a float."
+may_differentiate(T) = may_differentiate(T, Set{Any}())
+function may_differentiate(T, seen)
+    T <: AbstractFloat && return true
+    T in seen && return false
+    push!(seen, T)
+    (T <: Integer || T <: AbstractString || T === Symbol || T === Nothing || T === Missing || T <: Type || T <: AbstractChar || T === Union{}) && return false
+    T isa Union && return may_differentiate(T.a, seen) || may_differentiate(T.b, seen)
+    T <: Array && return T isa DataType ? may_differentiate(eltype(T), seen) : true
+    isconcretetype(T) || return true
+    any(F -> may_differentiate(F, seen), fieldtypes(T))
+end
+
+# ---- modes ----
+
+abstract type Mode end
+
+"Forward mode. `Primal`: the value is returned, too."
+struct ForwardMode{Primal,RuntimeActivity,StrongZero} <: Mode end
+
+"Reverse mode in one call."
+struct ReverseMode{Primal,RuntimeActivity,StrongZero} <: Mode end
+
+"Reverse mode in two calls, with a tape between them."
+struct ReverseModeSplit{Primal,Shadow,Width,RuntimeActivity,StrongZero} <: Mode end
+
+const Forward = ForwardMode{false,false,false}()
+const ForwardWithPrimal = ForwardMode{true,false,false}()
+const Reverse = ReverseMode{false,false,false}()
+const ReverseWithPrimal = ReverseMode{true,false,false}()
+const ReverseSplitNoPrimal = ReverseModeSplit{false,true,0,false,false}()
+const ReverseSplitWithPrimal = ReverseModeSplit{true,true,0,false,false}()
+
+ReverseSplitWidth(::ReverseModeSplit{P,S,W,R,Z}, ::Val{N}) where {P,S,W,R,Z,N} = ReverseModeSplit{P,S,N,R,Z}()
+
+set_runtime_activity(::ForwardMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ForwardMode{P,on,Z}()
+set_runtime_activity(::ReverseMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ReverseMode{P,on,Z}()
+set_runtime_activity(::ReverseModeSplit{P,S,W,R,Z}, on::Bool = true) where {P,S,W,R,Z} = ReverseModeSplit{P,S,W,on,Z}()
+set_strong_zero(::ForwardMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ForwardMode{P,R,on}()
+set_strong_zero(::ReverseMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ReverseMode{P,R,on}()
+set_strong_zero(::ReverseModeSplit{P,S,W,R,Z}, on::Bool = true) where {P,S,W,R,Z} = ReverseModeSplit{P,S,W,R,on}()
+clear_runtime_activity(mode::Mode) = set_runtime_activity(mode, false)
+clear_strong_zero(mode::Mode) = set_strong_zero(mode, false)
+WithPrimal(::ForwardMode{P,R,Z}) where {P,R,Z} = ForwardMode{true,R,Z}()
+WithPrimal(::ReverseMode{P,R,Z}) where {P,R,Z} = ReverseMode{true,R,Z}()
+WithPrimal(::ReverseModeSplit{P,S,W,R,Z}) where {P,S,W,R,Z} = ReverseModeSplit{true,S,W,R,Z}()
+NoPrimal(::ForwardMode{P,R,Z}) where {P,R,Z} = ForwardMode{false,R,Z}()
+NoPrimal(::ReverseMode{P,R,Z}) where {P,R,Z} = ReverseMode{false,R,Z}()
+NoPrimal(::ReverseModeSplit{P,S,W,R,Z}) where {P,S,W,R,Z} = ReverseModeSplit{false,S,W,R,Z}()
+
+needs_primal(::ForwardMode{P}) where {P} = P
+needs_primal(::ReverseMode{P}) where {P} = P
+needs_primal(::ReverseModeSplit{P}) where {P} = P
+runtime_activity(::ForwardMode{P,R}) where {P,R} = R
+runtime_activity(::ReverseMode{P,R}) where {P,R} = R
+runtime_activity(::ReverseModeSplit{P,S,W,R}) where {P,S,W,R} = R
+strong_zero(::ForwardMode{P,R,Z}) where {P,R,Z} = Z
+strong_zero(::ReverseMode{P,R,Z}) where {P,R,Z} = Z
+strong_zero(::ReverseModeSplit{P,S,W,R,Z}) where {P,S,W,R,Z} = Z

@@ -1,0 +1,40 @@
+# Products and norms through LinearAlgebra.
+
+A45() = [sin(0.7i + 1.3j^2) for i in 1:4, j in 1:5]
+B56() = [cos(0.3i^2 + 0.9j) for i in 1:5, j in 1:6]
+v5() = [0.3, 0.5, -0.2, 0.8, 0.1]
+v4() = [0.3, 0.5, -0.2, 0.8]
+two(f, a, b) = test_reverse(f, Active, (a, Duplicated), (b, Duplicated)) && test_forward(f, Duplicated, (a, Duplicated), (b, Duplicated))
+
+@testset "products" begin
+    @test two((A, x) -> sum(A * x), A45(), v5())
+    @test two((A, x) -> sum(abs2, A' * x), A45(), v4())
+    @test two((A, B) -> sum(abs2, A * B), A45(), B56())
+    @test two((A, B) -> sum(abs2, A' * B), permutedims(A45()), B56())
+    @test two((A, B) -> sum(abs2, A * B'), A45(), permutedims(B56()))
+    @test two((A, x) -> dot(x, A * x), [0.1 0.2; 0.3 0.4], [0.5, 0.6])
+    @test two((x, y) -> dot(x, y), v5(), reverse(v5()))
+    @test two((x, y) -> sum(x * y'), v5(), v4())
+    @test two((A, x) -> sum(A * (A' * x)), A45(), v4())
+    @test two((A, x) -> sum(view(A, :, 1:2) * view(x, 2:3)), A45(), v5())
+    @test test_reverse((y, A, x) -> (mul!(y, A, x); nothing), Const, (zeros(4), Duplicated), (A45(), Duplicated), (v5(), Duplicated))
+    @test test_reverse((y, A, x) -> (mul!(y, A, x, 2.0, 3.0); nothing), Const, (v4(), Duplicated), (A45(), Duplicated), (v5(), Duplicated))
+    @test test_reverse((a, x, y) -> (axpy!(a, x, y); nothing), Const, (0.5, Active), (v5(), Duplicated), (reverse(v5()), Duplicated))
+    @test test_reverse((x, a) -> (rmul!(x, a); nothing), Const, (v5(), Duplicated), (0.5, Active))
+    @test two((A, x) -> sum(A * x), rand(40, 30), rand(30))
+    dA = zeros(3, 3)
+    A = [1.0 2 7; 3 4 8; 5 6 9]
+    autodiff(Reverse, A -> tr(A * A), Active, Duplicated(A, dA))
+    @test dA ≈ 2A'
+end
+
+@testset "norms" begin
+    @test test_reverse(norm, Active, (v5(), Duplicated))
+    @test test_reverse(norm, Active, (sin.(1:40.0), Duplicated))
+    @test test_reverse(x -> norm(x, 1), Active, (v5(), Duplicated))
+    @test test_reverse(x -> sum(normalize(x) .* [1, 2, 3, 4, 5]), Active, (v5(), Duplicated))
+    @test test_reverse(A -> norm(A), Active, (A45(), Duplicated))
+    @test test_reverse(A -> tr(A), Active, ([0.1 0.2; 0.3 0.4], Duplicated))
+    @test test_reverse(A -> sum(diag(A) .^ 2), Active, ([0.1 0.2; 0.3 0.4], Duplicated))
+    @test test_reverse(x -> sum(cross(x, [1.0, 2.0, 3.0]) .^ 2), Active, ([0.1, 0.2, 0.3], Duplicated))
+end

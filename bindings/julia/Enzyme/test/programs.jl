@@ -1,0 +1,110 @@
+# Small programs: a recurrent network, a reaction in a plane, an iteration in time, an optimisation.
+
+sigmoid(x) = 1 / (1 + exp(-x))
+
+struct Cell
+    W::Matrix{Float64}
+    U::Matrix{Float64}
+    b::Vector{Float64}
+end
+
+"One step of an LSTM: gates one below the other in W, U and b; h and c are overwritten."
+function lstm_step!(cell::Cell, h, c, x, gates)
+    n = length(h)
+    @inbounds for i in 1:4n
+        s = cell.b[i]
+        for j in eachindex(x)
+            s += cell.W[i, j] * x[j]
+        end
+        for j in 1:n
+            s += cell.U[i, j] * h[j]
+        end
+        gates[i] = s
+    end
+    @inbounds for i in 1:n
+        c[i] = sigmoid(gates[n+i]) * c[i] + sigmoid(gates[i]) * tanh(gates[2n+i])
+        h[i] = sigmoid(gates[3n+i]) * tanh(c[i])
+    end
+end
+
+function lstm_loss(cell::Cell, xs::Matrix{Float64}, n)
+    h, c, gates = zeros(n), zeros(n), zeros(4n)
+    x = zeros(size(xs, 1))
+    loss = 0.0
+    for t in 1:size(xs, 2)
+        x .= view(xs, :, t)
+        lstm_step!(cell, h, c, x, gates)
+        loss += sum(abs2, h)
+    end
+    loss
+end
+make_cell(n, m) = Cell([sin(i + 2j) / 2 for i in 1:4n, j in 1:m], [cos(i - j) / 2 for i in 1:4n, j in 1:n], [0.1 * i / n for i in 1:4n])
+
+"The right-hand side of the Brusselator on a torus."
+function brusselator!(du, u, n, A, B, alpha)
+    @inbounds for j in 1:n, i in 1:n
+        left, right = i == 1 ? n : i - 1, i == n ? 1 : i + 1
+        up, down = j == 1 ? n : j - 1, j == n ? 1 : j + 1
+        x, y = u[i, j, 1], u[i, j, 2]
+        r = x^2 * y
+        du[i, j, 1] = alpha * (u[left, j, 1] + u[right, j, 1] + u[i, up, 1] + u[i, down, 1] - 4x) + B + r - (A + 1) * x
+        du[i, j, 2] = alpha * (u[left, j, 2] + u[right, j, 2] + u[i, up, 2] + u[i, down, 2] - 4y) + A * x - r
+    end
+    nothing
+end
+
+function brusselator_run!(u, du, n, A, B, alpha, steps, dt)
+    for _ in 1:steps
+        brusselator!(du, u, n, A, B, alpha)
+        @inbounds for i in eachindex(u)
+            u[i] += dt * du[i]
+        end
+    end
+    nothing
+end
+make_plane(n) = [1 + 0.3sin(2pi * i / n) * cos(2pi * j / n) + 0.5k for i in 1:n, j in 1:n, k in 1:2]
+
+function rk4(f, x, t, dt)
+    k1 = f(x, t)
+    k2 = f(x + dt / 2 * k1, t + dt / 2)
+    k3 = f(x + dt / 2 * k2, t + dt / 2)
+    k4 = f(x + dt * k3, t + dt)
+    x + dt / 6 * (k1 + 2k2 + 2k3 + k4)
+end
+
+rosenbrock(x) = sum(100 * (x[i+1] - x[i]^2)^2 + (1 - x[i])^2 for i in 1:(length(x) - 1))
+
+@testset "LSTM" begin
+    cell = make_cell(3, 2)
+    xs = [sin(i * t) for i in 1:2, t in 1:5]
+    @test test_reverse(lstm_loss, Active, (cell, Duplicated), (xs, Duplicated), (3, Const))
+    @test test_forward(lstm_loss, Duplicated, (cell, Duplicated), (xs, Duplicated), (3, Const))
+end
+
+@testset "Brusselator" begin
+    u = make_plane(6)
+    @test test_reverse(brusselator!, Const, (zero(u), Duplicated), (u, Duplicated), (6, Const), (3.4, Active), (1.0, Active), (0.2, Active))
+    @test test_forward(brusselator!, Const, (zero(u), Duplicated), (u, Duplicated), (6, Const), (3.4, Duplicated), (1.0, Const), (0.2, Duplicated))
+    @test test_reverse(brusselator_run!, Const, (u, Duplicated), (zero(u), Duplicated), (6, Const), (3.4, Active), (1.0, Active), (0.2, Active), (10, Const), (0.01, Const))
+end
+
+@testset "iterations" begin
+    decay(p) = (local y = 1.0; for n in 0:49; y = rk4((y, t) -> -p[1] * y + p[2] * sin(t), y, 0.1n, 0.1); end; y)
+    @test test_reverse(decay, Active, ([0.7, 0.4], Duplicated))
+    @test test_forward(decay, Duplicated, ([0.7, 0.4], Duplicated))
+    vector_decay(A) = (local y = [1.0, 0.5]; for n in 1:10; y = rk4((y, t) -> A * y, y, 0.0, 0.1); end; sum(y))
+    @test test_reverse(vector_decay, Active, ([-0.5 1.0; -1.0 -0.2], Duplicated))
+    x = [-1.2, 1.0]
+    for _ in 1:5000
+        g, = gradient(Reverse, rosenbrock, x)
+        x .-= 0.001 .* g
+    end
+    @test rosenbrock(x) < 0.02
+    @test test_reverse(rosenbrock, Active, ([-1.2, 1.0, 0.5, 0.3], Duplicated))
+    logsumexp(v) = (m = maximum(v); m + log(sum(exp.(v .- m))))
+    @test test_reverse(logsumexp, Active, ([0.3, 0.8, 1.1], Duplicated))
+    variance(v) = (m = sum(v) / length(v); sum((v .- m) .^ 2) / (length(v) - 1))
+    @test test_reverse(variance, Active, ([0.3, 0.8, 1.1], Duplicated))
+    forces(q) = (e = 0.0; for i in 1:size(q, 2), j in 1:(i - 1); r2 = sum(abs2, view(q, :, i) .- view(q, :, j)); e += r2^-6 - r2^-3; end; e)
+    @test test_reverse(forces, Active, ([0.0 1.1 0.1; 0.1 0.0 1.2; 0.0 0.2 0.1], Duplicated); rtol = 1e-5)
+end

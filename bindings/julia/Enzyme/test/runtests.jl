@@ -1,0 +1,13 @@
+# Derivatives of Julia programs as their authors would write them, against what is known and against central differences.
+#
+# usage: julia runtests.jl [FILE...]: all files, or those named
+
+using Test, LinearAlgebra, Enzyme
+
+const files = ["scalars", "arrays", "structures", "programs", "linear_algebra", "sugar", "errors", "modes", "collector"]
+
+@testset "Enzyme" begin
+    @testset "$file" for file in (isempty(ARGS) ? files : ARGS)
+        include(file * ".jl")
+    end
+end

@@ -1,0 +1,119 @@
+//! Julia programs through the package in `bindings/julia`: its own tests, a test case for each file; the program of the README from an empty folder; and
+//! a copy of the package beside an installed library.
+//!
+//! Julia 1.5 comes from an older Debian (`xtask/julia.sh`). Where it can't be had there is one ignored test case, whose name says so.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use enzyme_tests::{Error, Result, process, toolchain};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The largest file, and Julia's own compilation of it, on a machine with other work.
+const LIMIT: Duration = Duration::from_secs(900);
+/// The files of the package's tests, and the checks that each has at least.
+const FILES: [(&str, usize); 9] = [
+    ("scalars", 80),
+    ("arrays", 60),
+    ("structures", 35),
+    ("programs", 10),
+    ("linear_algebra", 20),
+    ("sugar", 35),
+    ("errors", 25),
+    ("modes", 25),
+    ("collector", 5),
+];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    match missing() {
+        Some(why) => {
+            let name = format!("skipped: {why}");
+            trials.push(Trial::test(name, || Ok(())).with_ignored_flag(true));
+        }
+        None => {
+            for (file, least) in FILES {
+                trials.push(trial(&format!("tests::{file}"), move || tests(file, least)));
+            }
+            trials.push(trial("readme", readme));
+            trials.push(trial("installed", installed));
+        }
+    }
+    // One after the other: they share the package that is precompiled.
+    libtest_mimic::run(&Arguments { test_threads: Some(1), ..arguments }, trials).exit_code()
+}
+
+fn trial(name: &str, test: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, move || test().map_err(Failed::from))
+}
+
+/// Why there is no Julia to test with.
+fn missing() -> Option<String> {
+    let output = Command::new("julia").arg("--version").output();
+    let Ok(output) = output else { return Some("there is no julia (sh xtask/julia.sh says why)".to_owned()) };
+    let version = String::from_utf8_lossy(&output.stdout).into_owned();
+    (!version.contains(" 1.5.")).then(|| format!("{} is not of a version that was tried", version.trim()))
+}
+
+/// Julia as a user starts it, with the package of `packages`.
+fn julia(packages: &Path) -> Command {
+    let mut command = Command::new("julia");
+    command
+        .arg("--startup-file=no")
+        .env("JULIA_LOAD_PATH", format!("{}:@stdlib", packages.display()))
+        .env("JULIA_DEPOT_PATH", toolchain::root().join("target/julia"))
+        .env_remove("ENZYME_LIBRARY");
+    command
+}
+
+fn bindings() -> PathBuf {
+    toolchain::root().join("bindings/julia")
+}
+
+fn tests(file: &str, least: usize) -> Result<()> {
+    let mut command = julia(&bindings());
+    command.arg(bindings().join("Enzyme/test/runtests.jl")).arg(file);
+    let finished = process::run(&mut command, LIMIT)?.expect_success("a test of the package failed")?;
+    let good = passed(&finished.stdout);
+    if good >= least { Ok(()) } else { Err(finished.failure(&format!("{good} checks ran, {least} are expected"))) }
+}
+
+/// The checks of the outermost set: the line of the summary that begins with the package's name.
+fn passed(text: &str) -> usize {
+    let line = text.lines().find(|line| line.starts_with("Enzyme"));
+    line.and_then(|line| line.split('|').nth(1)?.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+const PROGRAM: &str = "
+using Enzyme
+println(autodiff(Reverse, x -> sin(x) * x, Active, Active(1.0)))
+";
+
+fn says(command: &mut Command) -> Result<()> {
+    let finished = process::run(command.args(["-e", PROGRAM]), LIMIT)?.expect_success("julia failed")?;
+    if finished.stdout.trim() == "((1.3817732906760363,),)" {
+        return Ok(());
+    }
+    Err(finished.failure("the derivative is another"))
+}
+
+fn readme() -> Result<()> {
+    let folder = toolchain::scratch()?;
+    says(julia(&bindings()).current_dir(folder.path()))
+}
+
+/// The package finds the library of the installation that it lies in.
+fn installed() -> Result<()> {
+    let built = toolchain::root().join("build");
+    let prefix = toolchain::scratch()?;
+    let copy = |from: PathBuf, to: &str| {
+        let to = prefix.path().join(to);
+        std::fs::create_dir_all(&to).map_err(Error::io("making a folder"))?;
+        process::run(Command::new("cp").arg("-r").arg(from).arg(to), LIMIT)?.expect_success("cp failed").map(|_| ())
+    };
+    copy(built.join("share/enzyme/julia"), "share/enzyme")?;
+    copy(built.join("lib/libEnzyme-22.so"), "lib")?;
+    says(&mut julia(&prefix.path().join("share/enzyme/julia")))
+}
