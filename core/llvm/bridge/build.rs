@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 50] = [
+const SOURCES: [&str; 51] = [
     "plugin",
     "options",
     "host",
