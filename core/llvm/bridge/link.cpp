@@ -1,4 +1,5 @@
-// Two modules made one: what a frontend gives derivatives to call, in bitcode or text. Only tools that link LLVM use this file.
+// Two modules made one: what a frontend gives derivatives to call, in bitcode or text. Only tools that link LLVM use
+// this file.
 
 #include "support.h"
 

@@ -226,7 +226,7 @@ void addTerms(llvm::Function &clone);
 
 // Takes sums in memory out of loops that they keep from being vectorised (scatter.cpp); whether anything changed.
 bool splitScatters(EnzOpaqueHost &host, llvm::Function &function);
-// Compares ranges on entry of inner loops where the vectoriser would do so in vain (versions.cpp); whether anything changed.
+// Compares ranges on entry of inner loops where the vectoriser would in vain (versions.cpp); whether anything changed.
 bool versionLoops(EnzOpaqueHost &host, llvm::Function &function);
 // Whether the operation is one that LLVM's vectoriser takes on any machine (loops.cpp).
 bool isVectorised(const llvm::Instruction &inst);
