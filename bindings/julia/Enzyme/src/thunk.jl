@@ -140,17 +140,20 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     given = Library.read_module(bytes)
     derived = C_NULL
     addresses = Ptr{Cvoid}[]
+    refused = nothing
     try
         derived = Library.replace_markers(given)
         Library.link(derived, runtime_text)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         addresses = Library.compile(derived, entries(plan))
     catch e
-        e isa Library.Refusal ? throw(EnzymeError(plan.what, e.items)) : rethrow()
+        e isa Library.Refusal || rethrow()
+        refused = e.items
     finally
         Library.free_module(given)
         derived == C_NULL || Library.free_module(derived)
     end
+    refused === nothing || throw(EnzymeError(plan.what, refused))
     code, addresses
 end
 
