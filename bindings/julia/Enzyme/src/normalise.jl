@@ -149,6 +149,7 @@ mutable struct Work
     builder::LLVM.Builder
     bytes::LLVM.Type         # i8*
     stale::Vector{Tuple{String,LLVM.Value}} # calls of markers, to be erased
+    stores::Bool              # references are stored in objects
 end
 
 function declared(w::Work, name::String, type::LLVM.Type)
@@ -380,6 +381,7 @@ function call!(w::Work, f, call, is_warm::Bool)
     end
     haskey(MODELS, name) && model!(w, call, name) && return
     if startswith(name, "julia.")
+        w.stores |= name == "julia.write_barrier" && LLVM.GetNumArgOperands(call) > 1
         note!(w, callee, name)
         return
     end
@@ -398,14 +400,14 @@ function note!(w::Work, f, name)
     nothing
 end
 
-"Rewrites a module without address spaces whose entry is `entry`."
+"Rewrites a module without address spaces. Whether its code stores references in objects."
 function rewrite!(mod::LLVM.Module, models::String)
     LLVM.link_text!(mod, models)
     for f in LLVM.functions(mod)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
     end
     c = LLVM.GetModuleContext(mod)
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[])
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], false)
     own = LLVM.functions(mod)
     for f in own
         LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
@@ -415,6 +417,7 @@ function rewrite!(mod::LLVM.Module, models::String)
         name == marker && LLVM.InstructionEraseFromParent(i)
     end
     LLVM.DisposeBuilder(w.builder)
+    w.stores
 end
 
 end
