@@ -20,7 +20,12 @@ const fn alloc(title: &'static str, names: &'static [Name], size: u8, zeroed: bo
 
 pub(super) static ROWS: &[KnownFn] = &[
     alloc("Julia: an object", names!["julia.gc_alloc_obj"], 1, false),
-    alloc("Julia: the header of an array", names!["julia.array_header" "julia.array_header_like" "julia.array_header_reshaped"], 0, true),
+    alloc(
+        "Julia: the header of an array",
+        names!["julia.array_header" "julia.array_header_like" "julia.array_header_reshaped"],
+        0,
+        true,
+    ),
     alloc("Julia: the data of an array, boxes", names!["julia.array_data" "julia.box"], 0, false),
     row("Julia: state of a task", NOTHING, names!["julia.ptls_states"]),
     row("Julia: the collector is told of a pointer", HIDDEN, names!["julia.write_barrier"]),

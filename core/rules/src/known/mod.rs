@@ -251,7 +251,13 @@ impl KnownFn {
 
 /// All rows, in a fixed order.
 pub fn rows() -> impl Iterator<Item = &'static KnownFn> {
-    memory::ROWS.iter().chain(inactive::ROWS).chain(exceptions::ROWS).chain(fortran::ROWS).chain(rust::ROWS).chain(julia::ROWS)
+    memory::ROWS
+        .iter()
+        .chain(inactive::ROWS)
+        .chain(exceptions::ROWS)
+        .chain(fortran::ROWS)
+        .chain(rust::ROWS)
+        .chain(julia::ROWS)
 }
 
 #[derive(Default)]
