@@ -172,6 +172,24 @@ enum EnzymeStatus enzyme_differentiate(struct EnzymeContext *context,
                                        struct EnzymeModule **derivative,
                                        struct EnzymeError **error);
 
+// Replaces the marker calls (`__enzyme_autodiff` and kin) that a module has. `derivative` is a copy of the module that calls derivatives
+// in their place; `module` stays as it is. For languages whose calls need more than `enzyme_differentiate` can be told.
+//
+// `derivative` and `error` are null or places for handles.
+enum EnzymeStatus enzyme_replace_markers(struct EnzymeContext *context,
+                                         const struct EnzymeModule *module,
+                                         struct EnzymeModule **derivative,
+                                         struct EnzymeError **error);
+
+// Adds the definitions of another module, bitcode or text of `size` bytes at `data`, to `module`: run-time functions that derivatives call.
+// If it fails, `module` is of no more use.
+//
+// `data` is null or points to `size` bytes; `error` is null or a place for a handle.
+enum EnzymeStatus enzyme_module_link(struct EnzymeModule *module,
+                                     const void *data,
+                                     size_t size,
+                                     struct EnzymeError **error);
+
 // Makes native code of a copy of `module`, optimised for this machine at `level`, 0 to 3. What the module does not define is
 // looked for in this process.
 //
