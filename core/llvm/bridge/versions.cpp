@@ -5,19 +5,26 @@
 // Where rows of one array are worked on, as in a factorisation, the ranges of all iterations overlap; and where the
 // loop around goes backward, as in each reverse sweep, it takes them for overlapping without a look. The loop then runs
 // element by element although each single comparison would succeed. Here they are compared on each entry of the inner
-// loop: a copy whose accesses are marked as apart runs where they are, and the loop as it was where they are not.
-// (LLVM's LoopVersioning; Bik, "The Software Vectorization Handbook", section 5.4, on overlap tests at run time.)
+// loop: where they are apart a copy runs, of which it is stated that no iteration depends on another, and the loop as
+// it was where they are not. (LLVM's LoopVersioning; Bik, "The Software Vectorization Handbook", section 5.4, on
+// overlap tests at run time.)
 //
-// Taken are loops of one block with one exit, in which all else is what LLVM vectorises. Not handled: ranges that are
-// not known on entry of the inner loop; outermost loops, which the vectoriser treats alike.
+// What is stated holds for one entry of the inner loop and is said of that loop alone ("parallel accesses"): alias
+// scopes would be taken to hold between one entry and the next, where rows meet.
+//
+// Taken are loops of one block with one exit, in which all else is what LLVM vectorises, and in which an element that
+// is stored is touched in that iteration alone. Not handled: ranges that are not known on entry of the inner loop;
+// outermost loops, which the vectoriser treats alike.
 
 #include "support.h"
 
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/IVDescriptors.h"
 #include "llvm/Analysis/LoopAccessAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/LoopVersioning.h"
@@ -109,6 +116,108 @@ bool isCandidate(ScalarEvolution &evolution, DominatorTree &dominators, Loop &lo
          isVectorisableElse(evolution, dominators, loop);
 }
 
+// What is known of the accesses of a loop where the ranges that are compared are apart.
+class Accesses {
+public:
+  Accesses(const LoopAccessInfo &info, Loop &loop, ScalarEvolution &evolution, AAResults &results)
+      : loop_(loop), evolution_(evolution), aliases_(results) {
+    aliases_.enableCrossIterationMode();
+    const RuntimePointerChecking &checking = *info.getRuntimePointerChecking();
+    for (const RuntimeCheckingPtrGroup &group : checking.CheckingGroups)
+      for (const unsigned member : group.Members)
+        groups_[checking.Pointers[member].PointerValue].push_back(&group);
+    for (const auto &[a, b] : checking.getChecks())
+      compared_.insert({a, b});
+    for (Instruction &inst : *loop.getHeader())
+      if (inst.mayReadOrWriteMemory())
+        all_.push_back(&inst);
+  }
+
+  // Whether no iteration depends on another, but for what can come before the loop.
+  bool areIndependent() {
+    if (!all_of(all_, [](const Instruction *inst) {
+          return isa<LoadInst, StoreInst>(inst) && !inst->isVolatile() && !inst->isAtomic();
+        }))
+      return false;
+    for (Instruction *inst : all_)
+      if (isa<LoadInst>(inst) && isFixed(*inst) &&
+          all_of(all_, [&](Instruction *other) { return isa<LoadInst>(other) || isApart(*inst, *other); }))
+        early_.insert(inst);
+    for (Instruction *inst : all_)
+      if (auto *store = dyn_cast<StoreInst>(inst);
+          store && isFixed(*store) && isKnownEarly(store->getValueOperand()) &&
+          all_of(all_, [&](Instruction *other) { return other == inst || isApart(*inst, *other); }))
+        early_.insert(inst);
+    return all_of(all_, [&](Instruction *inst) {
+      return isa<LoadInst>(inst) || early_.contains(inst) || touchesItsOwn(cast<StoreInst>(*inst));
+    });
+  }
+
+  // Brings forward what can come before the loop, and says of the rest that no iteration depends on another.
+  void state() {
+    Instruction *before = loop_.getLoopPreheader()->getTerminator();
+    LLVMContext &context = before->getContext();
+    MDNode *group = MDNode::getDistinct(context, {});
+    for (Instruction *inst : all_)
+      if (early_.contains(inst))
+        inst->moveBefore(before->getIterator());
+      else
+        inst->setMetadata(LLVMContext::MD_access_group,
+                          uniteAccessGroups(inst->getMetadata(LLVMContext::MD_access_group), group));
+    MDNode *parallel = MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group});
+    SmallVector<Metadata *, 4> parts{nullptr};
+    if (MDNode *old = loop_.getLoopID())
+      parts.append(old->op_begin() + 1, old->op_end());
+    parts.push_back(parallel);
+    MDNode *id = MDNode::getDistinct(context, parts);
+    id->replaceOperandWith(0, id);
+    loop_.setLoopID(id);
+  }
+
+private:
+  bool isFixed(const Instruction &inst) const { return loop_.isLoopInvariant(getLoadStorePointerOperand(&inst)); }
+
+  bool isKnownEarly(const Value *value) const {
+    const auto *inst = dyn_cast<Instruction>(value);
+    return loop_.isLoopInvariant(value) || (inst && early_.contains(inst));
+  }
+
+  // In all iterations.
+  bool isApart(Instruction &a, Instruction &b) {
+    const auto ranges = [&](Instruction &inst) { return groups_.lookup(getLoadStorePointerOperand(&inst)); };
+    for (const auto *first : ranges(a))
+      for (const auto *second : ranges(b))
+        if (compared_.contains({first, second}) || compared_.contains({second, first}))
+          return true;
+    return aliases_.isNoAlias(MemoryLocation::get(&a), MemoryLocation::get(&b));
+  }
+
+  // Whether all accesses to an element that `store` writes are in the iteration that writes it.
+  bool touchesItsOwn(StoreInst &store) {
+    const SCEV *place = evolution_.getSCEV(store.getPointerOperand());
+    const auto *moving = dyn_cast<SCEVAddRecExpr>(place);
+    const auto *step = moving && moving->getLoop() == &loop_ && moving->isAffine()
+                           ? dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution_))
+                           : nullptr;
+    const TypeSize size = store.getModule()->getDataLayout().getTypeStoreSize(store.getValueOperand()->getType());
+    if (!step || size.isScalable() || step->getAPInt().abs().ult(size.getFixedValue()))
+      return false;
+    return all_of(all_, [&](Instruction *other) {
+      return other == &store || early_.contains(other) || isApart(store, *other) ||
+             (evolution_.getSCEV(getLoadStorePointerOperand(other)) == place &&
+              getLoadStoreType(other) == store.getValueOperand()->getType());
+    });
+  }
+
+  Loop &loop_;
+  ScalarEvolution &evolution_;
+  BatchAAResults aliases_;
+  SmallVector<Instruction *, 32> all_;
+  SmallPtrSet<const Instruction *, 8> early_;
+  DenseMap<const Value *, SmallVector<const RuntimeCheckingPtrGroup *, 1>> groups_;
+  DenseSet<std::pair<const RuntimeCheckingPtrGroup *, const RuntimeCheckingPtrGroup *>> compared_;
+};
+
 } // namespace
 
 bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
@@ -122,6 +231,7 @@ bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
   if (candidates.empty())
     return false;
   auto &accesses = host.functions->getResult<LoopAccessAnalysis>(function);
+  auto &aliases = host.functions->getResult<AAManager>(function);
   const CompareAtEntry setting;
   unsigned changed = 0;
   for (Loop *loop : candidates) {
@@ -134,12 +244,16 @@ bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
         !info.getPSE().getPredicate().isAlwaysTrue() ||
         none_of(checks, [&](const auto &check) { return isVain(evolution, check, around); }))
       continue;
+    Accesses known(info, *loop, evolution, aliases);
+    if (!known.areIndependent())
+      continue;
     formLCSSARecursively(*loop, dominators, &loops, &evolution);
     LoopVersioning versions(info, checks, loop, &loops, &dominators, &evolution);
     versions.versionLoop();
-    versions.annotateLoopWithNoAlias();
+    known.state();
     // The other copy is for ranges that overlap.
     addStringMetadataToLoop(versions.getNonVersionedLoop(), "llvm.loop.isvectorized", 1);
+    evolution.forgetAllLoops();
     accesses.clear();
     ++changed;
   }

@@ -11,7 +11,7 @@ export autodiff, autodiff_deferred, autodiff_thunk, gradient, gradient!, jacobia
 export Forward, ForwardWithPrimal, Reverse, ReverseWithPrimal, ReverseSplitNoPrimal, ReverseSplitWithPrimal, ReverseSplitWidth
 export ForwardMode, ReverseMode, set_runtime_activity, clear_runtime_activity, set_strong_zero, clear_strong_zero, WithPrimal, NoPrimal
 export Annotation, Const, Active, Duplicated, DuplicatedNoNeed, BatchDuplicated, BatchDuplicatedNoNeed, MixedDuplicated, BatchMixedDuplicated
-export EnzymeRules, test_forward, test_reverse
+export test_forward, test_reverse
 
 include("types.jl")
 include("llvm.jl")

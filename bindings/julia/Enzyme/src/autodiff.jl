@@ -71,6 +71,31 @@ end
 
 @inline call(address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}) where {N} = ccall(address, Cvoid, (Ref{NTuple{N,Ptr{Cvoid}}},), slots)
 
+# What a function stores in an object the engine stores in its shadow, of which the collector is not told: old objects must be looked at
+# again, or what is new in them goes.
+@noinline tell_collector(annotations...) = (seen = IdDict(); foreach(a -> tell_of(a, seen), annotations))
+tell_of(a::Union{Const,Active}, seen) = nothing
+tell_of(a::Annotation, seen) = look_again(a.dval, seen)
+
+look_again(x::Union{AbstractFloat,Integer,AbstractString,Symbol,Nothing,Type,Module}, seen) = nothing
+function look_again(x::T, seen) where {T}
+    (isbitstype(T) || T <: Array && isbitstype(eltype(T)) || haskey(seen, x)) && return
+    if ismutabletype(T)
+        seen[x] = true
+        header = unsafe_load(Ptr{UInt}(pointer_from_objref(x)) - sizeof(UInt))
+        header & 3 == 3 && ccall(:jl_gc_queue_root, Cvoid, (Any,), x)
+    end
+    if x isa Array
+        for n in eachindex(x)
+            isassigned(x, n) && look_again(x[n], seen)
+        end
+    else
+        for n in 1:fieldcount(T)
+            isdefined(x, n) && look_again(getfield(x, n), seen)
+        end
+    end
+end
+
 "Statements that make the `Ref`s of an argument, and their names; `value` is an expression for the annotation."
 function refs_of(value, A, width, reverse, n)
     T = value_type(A)
@@ -96,14 +121,16 @@ function refs_of(value, A, width, reverse, n)
 end
 
 "The expression of a call: the collector off, `Ref`s made, the thunk called, `back` evaluated."
-function call_expression(plan, made, pointers, back)
+function call_expression(plan, made, pointers, back; shadows = [])
+    cached = Cached()
     addresses = Expr(:tuple, (:(pointer_from_objref($p)) for p in pointers)...)
     quote
-        address = address!($(QuoteNode(Cached())), $(QuoteNode(plan)))
+        address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
         collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
         try
             $(made...)
             GC.@preserve $(pointers...) call(address, $addresses)
+            $(QuoteNode(cached)).stores && tell_collector($(shadows...))
             return $back
         finally
             ccall(:jl_gc_enable, Cint, (Cint,), collecting)
@@ -154,7 +181,7 @@ function reverse_expression(mode, RA, R0, FA, AS)
     end
     plan = Plan(:reverse, Tuple{typeof(primal),types...}, slots, width, flags_of(mode), what)
     derivatives = Expr(:tuple, back...)
-    call_expression(plan, made, pointers, needs_primal(mode) ? :(($derivatives, result[])) : :(($derivatives,)))
+    call_expression(plan, made, pointers, needs_primal(mode) ? :(($derivatives, result[])) : :(($derivatives,)); shadows = [:f, :(args...)])
 end
 
 @generated function forward_call(mode::M, ::Type{RA}, ::Type{R0}, f::FA, args::Vararg{Annotation,N}) where {M<:ForwardMode,RA,R0,FA,N}
@@ -194,7 +221,7 @@ function forward_expression(mode, RA, R0, FA, AS)
     names = ntuple(n -> Symbol(n), width)
     tangent = width == 1 ? :(tangent1[]) : :(NamedTuple{$names}(($((:($t[]) for t in tangents)...),)))
     back = [wants ? [tangent] : []; needs_primal(mode) ? [:(result[])] : []]
-    call_expression(plan, made, pointers, Expr(:tuple, back...))
+    call_expression(plan, made, pointers, Expr(:tuple, back...); shadows = [:f, :(args...)])
 end
 
 @generated argument_types(::Vararg{Annotation,N}) where {N} = :(Tuple{})

@@ -31,8 +31,6 @@ struct Native
     mod::LLVM.Module
 end
 
-const parameters = Ref{Base.CodegenParams}()
-
 function native(instance::Core.MethodInstance)
     # static_alloc: without it calls of C functions by name would always throw. Line tables: refusals want to say where.
     params = Base.CodegenParams(track_allocations = false, code_coverage = false, static_alloc = true, prefer_specsig = true,
@@ -47,7 +45,8 @@ function symbol(native::Native, code::Core.CodeInstance)
     boxed, special = Ref{Int32}(-1), Ref{Int32}(-1)
     ccall(:jl_get_function_id, Cvoid, (Ptr{Cvoid}, Any, Ptr{Int32}, Ptr{Int32}), native.handle, code, boxed, special)
     special[] < 1 && return ""
-    LLVM.name(ccall(:jl_get_llvm_function, Ptr{Cvoid}, (Ptr{Cvoid}, UInt32), native.handle, special[] - 1))
+    found = ccall(:jl_get_llvm_function, Ptr{Cvoid}, (Ptr{Cvoid}, UInt32), native.handle, special[] - 1)
+    found == C_NULL ? "" : LLVM.name(found)
 end
 
 "Julia's passes, as far as the lowering of its own intrinsics."

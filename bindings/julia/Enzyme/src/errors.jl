@@ -8,7 +8,8 @@ end
 
 function Base.showerror(io::IO, e::EnzymeError)
     print(io, "EnzymeError: ", e.what)
-    for i in e.items
+    items = unique(i -> (i.code, shorter(i.message), i.file, i.line), e.items)
+    for i in items[1:min(end, 4)]
         print(io, "\n  ")
         isempty(i.code) || print(io, "[", i.code, "] ")
         print(io, shorter(replace(i.message, "\n" => "\n  ")))
@@ -18,6 +19,7 @@ function Base.showerror(io::IO, e::EnzymeError)
         end
         isempty(i.help) || print(io, "\n    help: ", i.help)
     end
+    length(items) > 4 && print(io, "\n  and $(length(items) - 4) more of this kind")
 end
 
 "A place in code that was inlined many times: where it stands, and where the user's code is."
@@ -26,7 +28,7 @@ function shorter(text::String)
     text = replace(text, r":0\)+" => ")")
     parts = split(text, " (inlined at ")
     # The last place is in this package.
-    length(parts) < 4 ? text : join([parts[1], "... ", rstrip(parts[end-1], [')', ' '])], " (inlined at ") * ")"
+    length(parts) < 4 ? text : parts[1] * " (inlined at ... " * rstrip(parts[end-1], [')', ' ']) * ")"
 end
 
 refuse(what::String) = throw(EnzymeError(what, Library.Item[]))

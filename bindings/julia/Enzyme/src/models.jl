@@ -7,6 +7,7 @@
 
 module Models
 
+import LinearAlgebra
 import ..LLVM, ..Emit, ..Normalise
 
 const P{T} = Ptr{T}
@@ -133,8 +134,24 @@ end
 
 both(x) = (sin(x), cos(x))
 
+"A product of a matrix with its own transpose, all of it."
+function syrk(C::Matrix{T}, tA::Char, A::Matrix{T}, alpha::Bool, beta::Bool) where {T}
+    plain = tA == 'N'
+    n, k = plain ? size(A) : (size(A, 2), size(A, 1))
+    size(C) == (n, n) || throw(DimensionMismatch("output matrix has size $(size(C)), but should have size ($n, $n)"))
+    @inbounds for j in 1:n, i in 1:n
+        s = zero(T)
+        for l in 1:k
+            s += plain ? A[i, l] * A[j, l] : A[l, i] * A[l, j]
+        end
+        C[i, j] = beta ? C[i, j] + alpha * s : alpha * s
+    end
+    C
+end
+
 # Methods of Base: the beginning of their symbol, the function, its arguments, what is called instead.
-const METHODS = [("sincos", sincos, (T,), both) for T in (Float64, Float32)]
+const METHODS = vcat([("sincos", sincos, (T,), both) for T in (Float64, Float32)],
+    [("syrk_wrapper", LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), syrk) for T in (Float64, Float32)])
 
 "Puts the functions here in the place of those that they stand for."
 function use!(native, world::UInt)

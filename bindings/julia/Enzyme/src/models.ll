@@ -15,7 +15,7 @@ declare void @llvm.memcpy.p0i8.p0i8.i64(i8* nocapture writeonly, i8* nocapture r
 
 declare void @llvm.memmove.p0i8.p0i8.i64(i8* nocapture, i8* nocapture readonly, i64, i1 immarg)
 
-@enzyme.shared = private constant [39 x i8] c"cannot resize array with shared data \00\00"
+@enzyme.shared = private constant [65 x i8] c"Enzyme: an array that was made outside can not be resized inside\00"
 
 define void @enzyme.give_data(i8* %array, i64 %length, i64 %size, i64 %boxed) alwaysinline {
 top:
@@ -77,11 +77,12 @@ top:
   %flags_at = getelementptr i8, i8* %array, i64 16
   %flags_place = bitcast i8* %flags_at to i16*
   %flags = load i16, i16* %flags_place, align 8
-  %shared = and i16 %flags, 16384
-  %is_shared = icmp ne i16 %shared, 0
+  ; Only arrays that were made inside have a shadow whose header can follow (how = 1, and the mark that the runtime sets).
+  %mark = and i16 %flags, -32765
+  %is_shared = icmp ne i16 %mark, -32767
   br i1 %is_shared, label %refuse, label %good
 refuse:
-  call void @jl_error(i8* getelementptr ([39 x i8], [39 x i8]* @enzyme.shared, i64 0, i64 0))
+  call void @jl_error(i8* getelementptr ([65 x i8], [65 x i8]* @enzyme.shared, i64 0, i64 0))
   unreachable
 good:
   %length_at = getelementptr i8, i8* %array, i64 8
@@ -116,9 +117,6 @@ grow:
   store i8* %data, i8** %place, align 8
   store i64 %wanted, i64* %capacity_place, align 8
   store i32 0, i32* %offset_place, align 4
-  %low = and i16 %flags, -4
-  %owned = or i16 %low, 1
-  store i16 %owned, i16* %flags_place, align 8
   br label %done
 done:
   store i64 %new, i64* %length_place, align 8

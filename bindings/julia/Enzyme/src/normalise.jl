@@ -148,9 +148,8 @@ mutable struct Work
     context::LLVM.Ref
     builder::LLVM.Builder
     bytes::LLVM.Type         # i8*
-    stale::Vector{LLVM.Value} # instructions to erase, users first
-    types::Dict{UInt,Any}     # addresses of types that code mentions
-    unknown::Set{String}
+    stale::Vector{Tuple{String,LLVM.Value}} # calls of markers, to be erased
+    stores::Bool              # references are stored in objects
 end
 
 function declared(w::Work, name::String, type::LLVM.Type)
@@ -370,7 +369,7 @@ function call!(w::Work, f, call, is_warm::Bool)
     kind == LLVM.VALUE_FUNCTION || return
     name = LLVM.name(callee)
     if name in MARKERS
-        push!(w.stale, call)
+        push!(w.stale, (name, call))
         return
     end
     startswith(name, "llvm.") && return
@@ -382,6 +381,7 @@ function call!(w::Work, f, call, is_warm::Bool)
     end
     haskey(MODELS, name) && model!(w, call, name) && return
     if startswith(name, "julia.")
+        w.stores |= name == "julia.write_barrier" && LLVM.GetNumArgOperands(call) > 1
         note!(w, callee, name)
         return
     end
@@ -400,23 +400,24 @@ function note!(w::Work, f, name)
     nothing
 end
 
-"Rewrites a module without address spaces whose entry is `entry`."
+"Rewrites a module without address spaces. Whether its code stores references in objects."
 function rewrite!(mod::LLVM.Module, models::String)
     LLVM.link_text!(mod, models)
     for f in LLVM.functions(mod)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
     end
     c = LLVM.GetModuleContext(mod)
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), LLVM.Value[], Dict{UInt,Any}(), Set{String}())
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], false)
     own = LLVM.functions(mod)
     for f in own
         LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
     end
     # Ends before beginnings, which they use.
-    for marker in MARKERS, i in w.stale
-        LLVM.name(LLVM.GetCalledValue(i)) == marker && LLVM.InstructionEraseFromParent(i)
+    for marker in MARKERS, (name, i) in w.stale
+        name == marker && LLVM.InstructionEraseFromParent(i)
     end
     LLVM.DisposeBuilder(w.builder)
+    w.stores
 end
 
 end

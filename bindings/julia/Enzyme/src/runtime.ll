@@ -34,12 +34,12 @@ define linkonce_odr noalias ptr @julia.array_data(i64 %bytes) {
   ret ptr %p
 }
 
-; The data is a buffer of the collector's (how = 1).
+; The data is a buffer of the collector's (how = 1); the highest bit, unused with it, says that the array was made here.
 define linkonce_odr void @enzyme.owns(ptr %array) {
   %at = getelementptr i8, ptr %array, i64 16
   %flags = load i16, ptr %at, align 8
   %low = and i16 %flags, -4
-  %owned = or i16 %low, 1
+  %owned = or i16 %low, -32767
   store i16 %owned, ptr %at, align 8
   ret void
 }

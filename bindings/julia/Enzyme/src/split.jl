@@ -84,6 +84,7 @@ function sweep_expression(mode, RA, R0, FA, AS)
             refs = ($(pointers...),)
             slots = map(pointer_from_objref, refs)
             tape = GC.@preserve refs ccall(address, Ptr{Cvoid}, (Ref{NTuple{$(length(pointers)),Ptr{Cvoid}}},), slots)
+            $(QuoteNode(cached)).stores && tell_collector(f, args...)
             return Tape(tape, refs, $(QuoteNode(cached)).back, false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
         finally
             ccall(:jl_gc_enable, Cint, (Cint,), collecting)

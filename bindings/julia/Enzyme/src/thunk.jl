@@ -125,7 +125,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     Emit.optimise!(m)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    Normalise.rewrite!(m, models)
+    stores = Normalise.rewrite!(m, models)
     LLVM.link_text!(m, thunk_text(plan, symbol))
     LLVM.run_passes(m, LLVM.AddAlwaysInlinerPass, LLVM.AddGlobalDCEPass, LLVM.AddStripDeadPrototypesPass)
     if plan.kind === :split && any(n -> LLVM.GetNamedFunction(m, n) != C_NULL, ALLOCATORS)
@@ -140,18 +140,21 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     given = Library.read_module(bytes)
     derived = C_NULL
     addresses = Ptr{Cvoid}[]
+    refused = nothing
     try
         derived = Library.replace_markers(given)
         Library.link(derived, runtime_text)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         addresses = Library.compile(derived, entries(plan))
     catch e
-        e isa Library.Refusal ? throw(EnzymeError(plan.what, e.items)) : rethrow()
+        e isa Library.Refusal || rethrow()
+        refused = e.items
     finally
         Library.free_module(given)
         derived == C_NULL || Library.free_module(derived)
     end
-    code, addresses
+    refused === nothing || throw(EnzymeError(plan.what, refused))
+    code, addresses, stores
 end
 
 "The derivative of one method for one request, as it was compiled last."
@@ -161,7 +164,8 @@ mutable struct Cached
     code::Any
     address::Ptr{Cvoid}
     back::Ptr{Cvoid} # of the second sweep
-    Cached() = new(UInt(0), UInt(0), nothing, C_NULL, C_NULL)
+    stores::Bool     # the function stores references in objects
+    Cached() = new(UInt(0), UInt(0), nothing, C_NULL, C_NULL, false)
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -183,7 +187,7 @@ end
         instance === nothing && refuse("$(made.what): no method fits these arguments")
         code = Emit.code_instance(instance, world)
         if code === nothing || code !== cached.code || cached.session != session[]
-            cached.code, addresses = compile(made, instance, world)
+            cached.code, addresses, cached.stores = compile(made, instance, world)
             cached.address, cached.back = first(addresses), last(addresses)
         end
         cached.world, cached.session = world, session[]

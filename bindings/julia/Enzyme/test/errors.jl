@@ -1,6 +1,6 @@
 # Exceptions of programs, refusals of the engine, misuse: all as Julia exceptions.
 
-unknown_to_engine(x) = ccall(:lgamma_r, Float64, (Float64, Ref{Cint}), x, Ref{Cint}(0)) + ccall(:j0, Float64, (Float64,), x) * ccall(:drem, Float64, (Float64, Float64), x, 2.0)
+unknown_to_engine(x) = ccall(:significand, Float64, (Float64,), x)
 message(e) = sprint(showerror, e)
 thrown(f) = try
     f()
@@ -34,13 +34,13 @@ end
     e = thrown(() -> autodiff(Reverse, f, Active, Active(1.0)))
     @test e isa Enzyme.EnzymeError
     @test occursin("try/catch", message(e))
-    e = thrown(() -> autodiff(Reverse, x -> ccall(:drem, Float64, (Float64, Float64), x, 2.0) * ccall(:gnu_get_libc_version, Ptr{UInt8}, (Float64,), x) |> UInt |> Float64, Active, Active(1.0)))
-    @test e isa Exception
+    e = thrown(() -> autodiff(Reverse, unknown_to_engine, Active, Active(1.0)))
+    @test e isa Enzyme.EnzymeError && e.items[1].code == "E0201" && occursin("'significand'", message(e)) && occursin("errors.jl", message(e))
     e = thrown(() -> autodiff(Reverse, x -> Any[x, 1][1] * 2, Active, Active(1.0)))
     @test e isa Enzyme.EnzymeError && occursin("not inferred", message(e))
     e = thrown(() -> autodiff(Reverse, x -> (s = 0.0; for y in Any[x, x]; s += y::Float64; end; s), Active, Active(1.0)))
     @test e === nothing || e isa Enzyme.EnzymeError
-    e = thrown(() -> autodiff(Reverse, x -> reinterpret(Float64, reinterpret(Int64, x) ⊻ rand(Int)), Active, Active(1.0)))
+    e = thrown(() -> autodiff(Reverse, x -> reinterpret(Float64, reinterpret(Int64, x) * 3), Active, Active(1.0)))
     @test e isa Enzyme.EnzymeError && any(i -> startswith(i.code, "E0"), e.items)
     @test any(i -> i.line > 0 && !isempty(i.file), e.items)
 end

@@ -129,7 +129,7 @@ pub enum AllocPlace {
 pub struct Release {
     /// Symbol; for an allocator named by [`Name::Suffix`], what replaces that suffix.
     pub symbol: &'static str,
-    /// Its arguments.
+    /// Its arguments; none where a collector releases the memory.
     pub args: &'static [ReleaseArg],
 }
 
@@ -230,7 +230,7 @@ impl KnownFn {
         shape && (self.floats || !params.iter().chain([&ret]).any(|t| types.contains_float(*t)))
     }
 
-    /// The symbol that releases what `symbol`, an allocator of this row, has made.
+    /// The symbol that releases what `symbol`, an allocator of this row, has made; none where a collector does.
     pub fn release_symbol(&self, symbol: &str) -> Option<String> {
         let release = match self.what {
             Known::Alloc(Alloc { release, .. }) | Known::Realloc { release, .. } => release,
@@ -241,6 +241,9 @@ impl KnownFn {
             | Known::MemMove { .. }
             | Known::MemSet { .. } => return None,
         };
+        if release.args.is_empty() {
+            return None;
+        }
         let stem = self.names.iter().find_map(|n| match n {
             Name::Suffix(s) => symbol.strip_suffix(s),
             Name::Exact(_) | Name::Prefix(_) => None,
