@@ -284,6 +284,25 @@ unsafe fn read_request(request: *const EnzymeRequest) -> Result<Named, Failure> 
     })
 }
 
+/// A copy of `module` with the derivative that is wanted, or with those that its markers ask for.
+fn derive(
+    context: *mut EnzymeContext,
+    module: *const EnzymeModule,
+    wanted: impl FnOnce() -> Result<Option<Named>, Failure>,
+    derivative: *mut *mut EnzymeModule,
+) -> Result<(), Failure> {
+    let options = lock(&*get(context)?).options.clone();
+    let given = get(module)?;
+    let out = place(derivative, "derivative")?;
+    let wanted = wanted()?;
+    let copy = lock(&given).bitcode();
+    let copy = OwnedModule::from_bytes(&copy).map_err(|e| Failure::internal(&e.message))?;
+    let made = replace(copy, wanted.as_ref(), &options)?;
+    // SAFETY: it is not null, so it is a place for a handle.
+    unsafe { out.write(keep_module(made)) };
+    Ok(())
+}
+
 /// Differentiates a function of `module`. `derivative` is a copy of the module that has the derivative, too; `module` stays as it is.
 ///
 /// # Safety
@@ -298,19 +317,9 @@ pub unsafe extern "C" fn enzyme_differentiate(
     derivative: *mut *mut EnzymeModule,
     error: *mut *mut EnzymeError,
 ) -> EnzymeStatus {
-    guard(error, || {
-        let options = lock(&*get(context)?).options.clone();
-        let given = get(module)?;
-        let out = place(derivative, "derivative")?;
-        // SAFETY: by this function's contract.
-        let wanted = unsafe { read_request(request) }?;
-        let copy = lock(&given).bitcode();
-        let copy = OwnedModule::from_bytes(&copy).map_err(|e| Failure::internal(&e.message))?;
-        let made = replace(copy, Some(&wanted), &options)?;
-        // SAFETY: it is not null, so it is a place for a handle.
-        unsafe { out.write(keep_module(made)) };
-        Ok(())
-    })
+    // SAFETY: by this function's contract.
+    let wanted = || unsafe { read_request(request) }.map(Some);
+    guard(error, || derive(context, module, wanted, derivative))
 }
 
 /// Replaces the marker calls (`__enzyme_autodiff` and kin) that a module has. `derivative` is a copy of the module that calls derivatives
@@ -326,17 +335,7 @@ pub unsafe extern "C" fn enzyme_replace_markers(
     derivative: *mut *mut EnzymeModule,
     error: *mut *mut EnzymeError,
 ) -> EnzymeStatus {
-    guard(error, || {
-        let options = lock(&*get(context)?).options.clone();
-        let given = get(module)?;
-        let out = place(derivative, "derivative")?;
-        let copy = lock(&given).bitcode();
-        let copy = OwnedModule::from_bytes(&copy).map_err(|e| Failure::internal(&e.message))?;
-        let made = replace(copy, None, &options)?;
-        // SAFETY: it is not null, so it is a place for a handle.
-        unsafe { out.write(keep_module(made)) };
-        Ok(())
-    })
+    guard(error, || derive(context, module, || Ok(None), derivative))
 }
 
 /// Adds the definitions of another module, bitcode or text of `size` bytes at `data`, to `module`: run-time functions that derivatives call.

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::{BinOp, ByteType, CastOp, Facts, Func, FuncId, InstId, Module, Op, Type, ValueId};
 
-use crate::callee::{Callee, resolve};
+use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, FuncMemory, Placed, Span};
 use crate::program::{Unit, outer_classes};
@@ -32,6 +32,8 @@ pub struct Bits {
     pub returned_certain: bool,
     /// Where it leaves such integers in memory that callers reach.
     pub left: BTreeSet<Place>,
+    /// It returns an integer that is the bits of a float, as they are.
+    pub returned_whole: bool,
     /// As [`Bits::returned`], if its integer parameters are such integers.
     pub returned_if_given: bool,
     /// As [`Bits::left`], if its integer parameters are such integers.
@@ -73,6 +75,36 @@ struct Flow<'a> {
     certain: BTreeSet<ValueId>,
     /// Where certain ones are left, and by which store or call.
     left: Left,
+    /// Where whole floats are copied from other memory, and from where they are copied to such: `memcpy(&bits, &x, 8)`.
+    copied: Copied,
+}
+
+/// Places of integers that are copies of floats, and such of which floats are copies.
+#[derive(Clone, Default)]
+struct Copied {
+    from_floats: BTreeSet<Place>,
+    to_floats: BTreeSet<Place>,
+}
+
+impl Copied {
+    fn new(module: &Module, func: &Func, memory: &FuncMemory) -> Copied {
+        let mut out = Copied::default();
+        for (_, i) in func.placed() {
+            let Callee::Known(known) = resolve(module, func, i) else { continue };
+            let MemoryEffect::Copy { dst, src, len, .. } = known.memory() else { continue };
+            let args = func.call_args(i);
+            let (Some(dst), Some(src), Some(len)) = (args.get(dst), args.get(src), args.get(len)) else { continue };
+            let Some(len) = func.as_const(*len).and_then(|c| module.ctx.consts.as_u64(c)) else { continue };
+            let place = |p: ValueId| Some(Place { class: memory.class_of[p]?, span: memory.span_of[p], size: len });
+            if memory.is_used_as_float(*src, len) {
+                out.from_floats.extend(place(*dst));
+            }
+            if memory.is_used_as_float(*dst, len) {
+                out.to_floats.extend(place(*src));
+            }
+        }
+        out
+    }
 }
 
 /// Places by class, and what leaves something there.
@@ -122,6 +154,7 @@ pub fn follow(
         stored: BTreeSet::new(),
         certain: BTreeSet::new(),
         left: Left::default(),
+        copied: Copied::new(module, func, memory),
     };
     for (_, i) in func.placed() {
         for v in start.in_place(i) {
@@ -145,8 +178,11 @@ pub fn follow(
         })
     };
     let (returned_if_given, left_if_given) = (returns(&given.certain), given.left_outside());
+    let whole = func.placed().flat_map(|(_, i)| func.insts[i].result).chain(func.params.iter().copied());
+    let whole = whole.filter(|v| flow.is_int(*v) && matches!(carry[*v], Carry::Bits(..) | Carry::Mixed));
+    let returned_whole = returns(&whole.collect());
     if flow.values.is_empty() && flow.left.count == 0 {
-        return Bits { returned_if_given, left_if_given, made, ..Bits::default() };
+        return Bits { returned_whole, returned_if_given, left_if_given, made, ..Bits::default() };
     }
     let read: BTreeSet<InstId> = func.placed().flat_map(|(_, i)| flow.read_as_float(i, carry)).collect();
     let (lost, stored): (BTreeSet<InstId>, BTreeSet<InstId>) =
@@ -160,7 +196,7 @@ pub fn follow(
     }
     let (returned, returned_certain) = (returns(&flow.values), returns(&flow.certain));
     let left = flow.left_outside();
-    Bits { returned, returned_certain, left, returned_if_given, left_if_given, made, lost }
+    Bits { returned, returned_certain, returned_whole, left, returned_if_given, left_if_given, made, lost }
 }
 
 impl<'a> Flow<'a> {
@@ -208,6 +244,11 @@ impl<'a> Flow<'a> {
             return self.memory.may_hold_floats(p, len);
         }
         len >= least && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
+    }
+
+    /// Whether the integer `v`, read from `p`, is a copy of a float.
+    fn is_copy(&self, v: ValueId, p: ValueId) -> bool {
+        self.place(v, p).is_some_and(|place| self.copied.from_floats.contains(&place))
     }
 
     /// The integers by which the store `i` changes, in its place, what may be the sign, the exponent or the precision of
@@ -279,7 +320,8 @@ impl<'a> Flow<'a> {
                 // What the caller keeps in its memory may be floats that nobody here reads as such.
                 let hidden = !self.facts.access_types.contains_key(&i)
                     && class.is_some_and(|c| self.outer.contains(&c) && self.memory.classes[c].floats().is_empty());
-                class.is_some_and(|c| self.classes.contains(&c)) || counted && (hidden || self.on_floats(r, *p, 2))
+                let floats = hidden || self.on_floats(r, *p, 2) || self.is_copy(r, *p);
+                class.is_some_and(|c| self.classes.contains(&c)) || counted && floats
             }
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
                 args.iter().any(|a| self.values.contains(a) || holds_bits(a) && self.is_int(*a))
@@ -290,7 +332,10 @@ impl<'a> Flow<'a> {
             (Op::Select, [_, a, b]) => self.values.contains(a) || self.values.contains(b),
             (Op::Call(_) | Op::Invoke { .. }, _) => match resolve(self.module, self.func, i) {
                 Callee::Defined(g) => {
-                    self.callees.get(&g).is_some_and(|u| u.bits.returned || given && u.bits.returned_if_given)
+                    // What is only moved on is known to be bits by what it becomes.
+                    let whole = carry[r] == Carry::None;
+                    let bits = self.callees.get(&g).map(|u| &u.bits);
+                    bits.is_some_and(|b| b.returned || given && b.returned_if_given || whole && b.returned_whole)
                 }
                 // Bytes swapped, the smaller of two integers.
                 Callee::Known(_) => {
@@ -301,9 +346,14 @@ impl<'a> Flow<'a> {
             _ => false,
         };
         let certain = match (&inst.op, args) {
-            (Op::Load(_), [p]) => self.place(r, *p).is_some_and(|read| self.left.meeting(read).next().is_some()),
+            (Op::Load(_), [p]) => {
+                let left = self.place(r, *p).is_some_and(|read| self.left.meeting(read).next().is_some());
+                left || tainted && self.is_copy(r, *p)
+            }
             (Op::Call(_) | Op::Invoke { .. }, _) => match self.callee(i) {
-                Some((g, _)) => g.bits.returned_certain || given && g.bits.returned_if_given,
+                Some((g, _)) => {
+                    g.bits.returned_certain || given && g.bits.returned_if_given || tainted && g.bits.returned_whole
+                }
                 None => tainted && given,
             },
             (Op::Cast(CastOp::SExt) | Op::InsertElement | Op::ExtractElement | Op::ShuffleVector(_), _) => {
@@ -327,7 +377,9 @@ impl<'a> Flow<'a> {
             (Op::Cast(CastOp::BitCast), [v]) => float && self.values.contains(v),
             (Op::Store(_), [v, p]) => {
                 let least = if self.certain.contains(v) { 1 } else { 2 };
-                self.values.contains(v) && carry[*v] != Carry::Mixed && self.on_floats(*v, *p, least)
+                let floats = self.on_floats(*v, *p, least)
+                    || self.place(*v, *p).is_some_and(|place| self.copied.to_floats.contains(&place));
+                self.values.contains(v) && carry[*v] != Carry::Mixed && floats
             }
             (Op::Load(_), [p]) => {
                 let read = inst.result.filter(|_| float).and_then(|r| self.place(r, *p));

@@ -2,13 +2,15 @@
 //
 // Callees come in if they are defined here for good, small, not recursive, and not functions that are wanted as calls:
 // markers, those the caller names, known library functions, and whatever carries an annotation of ours. `noinline` is
-// respected unless it comes with `optnone`, which compilers put on everything at -O0.
+// respected unless it comes with `optnone`, which compilers put on everything at -O0. Code for a processor that the
+// caller's need not run on stays where it is: outside, its intrinsics would become calls.
 
 #include "support.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
@@ -17,6 +19,7 @@ namespace {
 
 // How many functions a search for recursion visits before it assumes the worst.
 constexpr size_t kRecursionSearchLimit = 2000;
+constexpr StringLiteral kFeatures = "target-features";
 
 class Inliner {
 public:
@@ -144,9 +147,19 @@ private:
     if (!callee.hasLocalLinkage() &&
         host_.functions->getResult<TargetLibraryAnalysis>(target_).getLibFunc(callee, known))
       return false;
-    if (sizeOf(callee) > options_.inline_callee)
+    if (sizeOf(callee) > options_.inline_callee || !runsWhereTargetRuns(callee))
       return false;
     return isInlineViable(callee).isSuccess() && !isRecursive(callee);
+  }
+
+  // Whether each processor that the target is compiled for runs the callee's code.
+  bool runsWhereTargetRuns(Function &callee) {
+    SmallVector<StringRef, 32> ours, theirs;
+    target_.getFnAttribute(kFeatures).getValueAsString().split(ours, ',');
+    callee.getFnAttribute(kFeatures).getValueAsString().split(theirs, ',');
+    const auto have = [&](StringRef feature) { return !feature.starts_with("+") || is_contained(ours, feature); };
+    return all_of(theirs, have) ||
+           host_.functions->getResult<TargetIRAnalysis>(target_).areInlineCompatible(&target_, &callee);
   }
 
   bool isInside(const Function &callee, int body) const {

@@ -185,10 +185,15 @@ private:
   // In all iterations.
   bool isApart(Instruction &a, Instruction &b) {
     const auto ranges = [&](Instruction &inst) { return groups_.lookup(getLoadStorePointerOperand(&inst)); };
-    for (const auto *first : ranges(a))
-      for (const auto *second : ranges(b))
-        if (compared_.contains({first, second}) || compared_.contains({second, first}))
-          return true;
+    // An address that is one of two has a range for each.
+    const auto first = ranges(a), second = ranges(b);
+    const auto areCompared = [&](const RuntimeCheckingPtrGroup *x, const RuntimeCheckingPtrGroup *y) {
+      return compared_.contains({x, y}) || compared_.contains({y, x});
+    };
+    if (!first.empty() && !second.empty() && all_of(first, [&](const auto *x) {
+          return all_of(second, [&](const auto *y) { return areCompared(x, y); });
+        }))
+      return true;
     return aliases_.isNoAlias(MemoryLocation::get(&a), MemoryLocation::get(&b));
   }
 

@@ -26,17 +26,17 @@ end
 guess(::ForwardMode, R, width) = R === Union{} || !may_differentiate(R) ? Const : width == 1 ? Duplicated : BatchDuplicated
 
 function joint_width(annotations)
-    widths = unique(batch_size(A) for A in annotations if A <: Union{BatchDuplicated,BatchDuplicatedNoNeed,BatchMixedDuplicated})
+    widths = unique(batch_size(A) for A in annotations if A <: Union{WithShadows,BatchMixedDuplicated})
     length(widths) > 1 && throw(ArgumentError("autodiff: batches of different widths: $(join(widths, ", "))"))
     isempty(widths) && return 1
-    any(A -> A <: Union{Duplicated,DuplicatedNoNeed,MixedDuplicated}, annotations) &&
+    any(A -> A <: Union{WithShadow,MixedDuplicated}, annotations) &&
         throw(ArgumentError("autodiff: annotations with one shadow and with several do not go together"))
     widths[1]
 end
 
 function check_reverse(A, n)
     T = value_type(A)
-    if A <: Union{Duplicated,DuplicatedNoNeed,BatchDuplicated,BatchDuplicatedNoNeed} && has_inline_floats(T)
+    if A <: Union{WithShadow,WithShadows} && has_inline_floats(T)
         instead = can_be_active(T) ? "Active" : "MixedDuplicated, whose shadow is a Ref"
         throw(ArgumentError("autodiff: argument $n is a $T, whose floats are values: their derivatives can't be added to a shadow; use $instead"))
     end
@@ -97,7 +97,7 @@ function look_again(x::T, seen) where {T}
 end
 
 "Statements that make the `Ref`s of an argument, and their names; `value` is an expression for the annotation."
-function refs_of(value, A, width, reverse, n)
+function refs_of(value, A, width, n)
     T = value_type(A)
     main, made = Symbol(:a, n), Expr[]
     push!(made, :($main = make_ref($T, $value.val)))
@@ -106,9 +106,9 @@ function refs_of(value, A, width, reverse, n)
         return made, main, Symbol[]
     elseif A <: Active
         append!(made, (:($d = make_ref($T)) for d in names))
-    elseif A <: Union{Duplicated,DuplicatedNoNeed}
+    elseif A <: WithShadow
         push!(made, :($(names[1]) = make_ref($T, $value.dval)))
-    elseif A <: Union{BatchDuplicated,BatchDuplicatedNoNeed}
+    elseif A <: WithShadows
         append!(made, (:($d = make_ref($T, $value.dval[$lane])) for (lane, d) in enumerate(names)))
     elseif A <: MixedDuplicated
         push!(made, :($(names[1]) = $value.dval))
@@ -120,21 +120,65 @@ function refs_of(value, A, width, reverse, n)
     made, main, names
 end
 
-"The expression of a call: the collector off, `Ref`s made, the thunk called, `back` evaluated."
-function call_expression(plan, made, pointers, back; shadows = [])
+"What a call is made of."
+struct Parts
+    made::Vector{Expr}              # statements that make the `Ref`s
+    pointers::Vector{Symbol}        # their names, as the thunk takes them
+    slots::Vector{Slot}
+    types::Vector{Any}              # of `primal`'s arguments
+    lanes::Vector{Symbol}           # second `Ref`s of the result: adjoints, tangents or shadows
+    shadows::Vector{Vector{Symbol}} # second `Ref`s of each argument
+end
+
+"The parts for a function and its arguments. `start`: an expression for what the lanes of the result begin as, `nothing` where no result is kept."
+function parts_of(FA, AS, R, width, start)
+    lanes = Symbol[Symbol(:lane, n) for n in 1:width]
+    p = Parts(Expr[], Symbol[], Slot[], Any[], lanes, Vector{Symbol}[])
+    if start !== nothing
+        push!(p.made, :(result = make_ref($R)))
+        append!(p.made, (:($l = $start) for l in lanes))
+        append!(p.pointers, [:result; lanes])
+        push!(p.slots, Slot(width))
+    end
+    push!(p.types, start === nothing ? Nothing : RefValue{R})
+    for (n, (value, A)) in enumerate([(:f, FA); [(:(args[$n]), A) for (n, A) in enumerate(AS)]])
+        made, main, shadows = refs_of(value, A, width, n - 1)
+        append!(p.made, made)
+        append!(p.pointers, [main; shadows])
+        push!(p.slots, Slot(length(shadows)))
+        push!(p.types, RefValue{value_type(A)})
+        n == 1 || push!(p.shadows, shadows)
+    end
+    p
+end
+
+plan_of(kind, p::Parts, width, mode, what) = Plan(kind, Tuple{typeof(primal),p.types...}, p.slots, width, flags_of(mode), what)
+
+"The values behind the second `Ref`s of one place: one, or a tuple where there are several lanes."
+lane_values(refs, width) = width == 1 ? :($(refs[1])[]) : Expr(:tuple, (:($r[]) for r in refs)...)
+
+"A block in which the collector is off."
+without_collector(body) = quote
+    collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
+    try
+        $body
+    finally
+        ccall(:jl_gc_enable, Cint, (Cint,), collecting)
+    end
+end
+
+"The expression of a call: `Ref`s made, the thunk called, `back` evaluated."
+function call_expression(plan, p::Parts, back)
     cached = Cached()
-    addresses = Expr(:tuple, (:(pointer_from_objref($p)) for p in pointers)...)
+    addresses = Expr(:tuple, (:(pointer_from_objref($q)) for q in p.pointers)...)
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
-        collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
-        try
-            $(made...)
-            GC.@preserve $(pointers...) call(address, $addresses)
-            $(QuoteNode(cached)).stores && tell_collector($(shadows...))
+        $(without_collector(quote
+            $(p.made...)
+            GC.@preserve $(p.pointers...) call(address, $addresses)
+            $(QuoteNode(cached)).stores && tell_collector(f, args...)
             return $back
-        finally
-            ccall(:jl_gc_enable, Cint, (Cint,), collecting)
-        end
+        end))
     end
 end
 
@@ -152,36 +196,17 @@ function reverse_expression(mode, RA, R0, FA, AS)
     R = result_type(R0)
     width = joint_width([FA, AS...])
     foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
-    value_types = map(value_type, AS)
-    what = describe(mode, value_type(FA), value_types)
+    what = describe(mode, value_type(FA), map(value_type, AS))
     active = RA <: Active
     active && !(R <: AbstractFloat && isconcretetype(R)) && R !== Union{} &&
         refuse("$what: the result is Active, but its type is $(R0 === Any ? "not inferred" : R0), no float")
-    RA <: Union{Duplicated,DuplicatedNoNeed,BatchDuplicated,BatchDuplicatedNoNeed} &&
+    RA <: Union{WithShadow,WithShadows} &&
         throw(ArgumentError("autodiff: in reverse mode a result is Active or Const; arrays that are returned need autodiff_thunk(ReverseSplitWithPrimal, ...)"))
-    has_result = active || needs_primal(mode)
-    made, pointers, slots, types = Expr[], Symbol[], Slot[], Any[]
-    if has_result
-        push!(made, :(result = make_ref($R)))
-        seeds = [Symbol(:seed, lane) for lane in 1:width]
-        append!(made, (:($s = $(active ? :(make_ref($R, one($R))) : :(make_ref($R)))) for s in seeds))
-        append!(pointers, [:result; seeds])
-        push!(slots, Slot(width))
-    end
-    push!(types, has_result ? RefValue{R} : Nothing)
-    back = Any[]
-    for (n, (value, A)) in enumerate([(:f, FA); [(:(args[$n]), A) for (n, A) in enumerate(AS)]])
-        more, main, shadows = refs_of(value, A, width, true, n - 1)
-        append!(made, more)
-        append!(pointers, [main; shadows])
-        push!(slots, Slot(length(shadows)))
-        push!(types, RefValue{value_type(A)})
-        n == 1 && continue
-        push!(back, !(A <: Active) ? nothing : width == 1 ? :($(shadows[1])[]) : Expr(:tuple, (:($s[]) for s in shadows)...))
-    end
-    plan = Plan(:reverse, Tuple{typeof(primal),types...}, slots, width, flags_of(mode), what)
-    derivatives = Expr(:tuple, back...)
-    call_expression(plan, made, pointers, needs_primal(mode) ? :(($derivatives, result[])) : :(($derivatives,)); shadows = [:f, :(args...)])
+    start = active ? :(make_ref($R, one($R))) : needs_primal(mode) ? :(make_ref($R)) : nothing
+    p = parts_of(FA, AS, R, width, start)
+    derivatives = Expr(:tuple, (A <: Active ? lane_values(s, width) : nothing for (A, s) in zip(AS, p.shadows))...)
+    back = needs_primal(mode) ? :(($derivatives, result[])) : :(($derivatives,))
+    call_expression(plan_of(:reverse, p, width, mode, what), p, back)
 end
 
 @generated function forward_call(mode::M, ::Type{RA}, ::Type{R0}, f::FA, args::Vararg{Annotation,N}) where {M<:ForwardMode,RA,R0,FA,N}
@@ -199,29 +224,12 @@ function forward_expression(mode, RA, R0, FA, AS)
     what = describe(mode, value_type(FA), map(value_type, AS))
     RA <: Active && throw(ArgumentError("autodiff: an Active result is of reverse mode: in forward mode it is Duplicated or Const"))
     wants = !(RA <: Const)
-    width > 1 && RA <: Union{Duplicated,DuplicatedNoNeed} && throw(ArgumentError("autodiff: the result of a batch is BatchDuplicated or Const"))
-    has_result = wants || needs_primal(mode)
-    made, pointers, slots, types = Expr[], Symbol[], Slot[], Any[]
-    tangents = [Symbol(:tangent, lane) for lane in 1:width]
-    if has_result
-        push!(made, :(result = make_ref($R)))
-        append!(made, (:($t = make_ref($R)) for t in tangents))
-        append!(pointers, [:result; tangents])
-        push!(slots, Slot(width))
-    end
-    push!(types, has_result ? RefValue{R} : Nothing)
-    for (n, (value, A)) in enumerate([(:f, FA); [(:(args[$n]), A) for (n, A) in enumerate(AS)]])
-        more, main, shadows = refs_of(value, A, width, false, n - 1)
-        append!(made, more)
-        append!(pointers, [main; shadows])
-        push!(slots, Slot(length(shadows)))
-        push!(types, RefValue{value_type(A)})
-    end
-    plan = Plan(:forward, Tuple{typeof(primal),types...}, slots, width, flags_of(mode), what)
-    names = ntuple(n -> Symbol(n), width)
-    tangent = width == 1 ? :(tangent1[]) : :(NamedTuple{$names}(($((:($t[]) for t in tangents)...),)))
+    width > 1 && RA <: WithShadow && throw(ArgumentError("autodiff: the result of a batch is BatchDuplicated or Const"))
+    p = parts_of(FA, AS, R, width, wants || needs_primal(mode) ? :(make_ref($R)) : nothing)
+    names = ntuple(Symbol, width)
+    tangent = width == 1 ? lane_values(p.lanes, 1) : :(NamedTuple{$names}($(lane_values(p.lanes, width))))
     back = [wants ? [tangent] : []; needs_primal(mode) ? [:(result[])] : []]
-    call_expression(plan, made, pointers, Expr(:tuple, back...); shadows = [:f, :(args...)])
+    call_expression(plan_of(:forward, p, width, mode, what), p, Expr(:tuple, back...))
 end
 
 @generated argument_types(::Vararg{Annotation,N}) where {N} = :(Tuple{})

@@ -18,7 +18,7 @@ const KIND_VOID, KIND_FLOAT, KIND_DOUBLE, KIND_INTEGER, KIND_POINTER = 0, 2, 3, 
 const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_INT = 5, 10, 18
 const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_INTTOPTR = 45, 1, 27, 28, 40
 const LINKAGE_EXTERNAL, LINKAGE_INTERNAL = 0, 8
-const FUNCTION_INDEX, RETURN_INDEX = 0xffffffff, 0x00000000
+const FUNCTION_INDEX = 0xffffffff
 
 macro calls(expressions)
     block = Expr(:block)
@@ -39,7 +39,6 @@ end
     GetNextFunction(f::Ref)::Ref
     GetNamedFunction(m::Ref, name::Cstring)::Ref
     AddFunction(m::Ref, name::Cstring, type::Ref)::Ref
-    DeleteFunction(f::Ref)::Cvoid
     IsDeclaration(v::Ref)::Cint
     SetLinkage(v::Ref, linkage::Cint)::Cvoid
     CountParams(f::Ref)::Cuint
@@ -56,7 +55,6 @@ end
     GetInstructionCallConv(i::Ref)::Cuint
     InstructionEraseFromParent(i::Ref)::Cvoid
     ReplaceAllUsesWith(old::Ref, new::Ref)::Cvoid
-    GetFirstUse(v::Ref)::Ref
     GetValueKind(v::Ref)::Cint
     GetCalledValue(i::Ref)::Ref
     GetNumArgOperands(i::Ref)::Cuint
@@ -86,7 +84,6 @@ end
     BuildCall(b::Ref, f::Ref, args::Ptr{Ref}, count::Cuint, name::Cstring)::Ref
     BuildIntToPtr(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
     BuildPtrToInt(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
-    BuildAddrSpaceCast(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
     BuildBitCast(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
     BuildAlloca(b::Ref, t::Ref, name::Cstring)::Ref
     BuildStore(b::Ref, v::Ref, p::Ref)::Ref
@@ -98,7 +95,6 @@ end
     GetEnumAttributeKindForName(name::Cstring, n::Csize_t)::Cuint
     AddAttributeAtIndex(f::Ref, index::Cuint, a::Ref)::Cvoid
     RemoveEnumAttributeAtIndex(f::Ref, index::Cuint, kind::Cuint)::Cvoid
-    AddCallSiteAttribute(i::Ref, index::Cuint, a::Ref)::Cvoid
     CreatePassManager()::Ref
     RunPassManager(p::Ref, m::Ref)::Cint
     DisposePassManager(p::Ref)::Cvoid

@@ -15,6 +15,7 @@ declare void @llvm.memcpy.p0i8.p0i8.i64(i8* nocapture writeonly, i8* nocapture r
 
 declare void @llvm.memmove.p0i8.p0i8.i64(i8* nocapture, i8* nocapture readonly, i64, i1 immarg)
 
+@enzyme.count = private constant [43 x i8] c"array: the number of elements is not valid\00"
 @enzyme.shared = private constant [65 x i8] c"Enzyme: an array that was made outside can not be resized inside\00"
 
 define void @enzyme.give_data(i8* %array, i64 %length, i64 %size, i64 %boxed) alwaysinline {
@@ -85,6 +86,13 @@ refuse:
   call void @jl_error(i8* getelementptr ([65 x i8], [65 x i8]* @enzyme.shared, i64 0, i64 0))
   unreachable
 good:
+  ; No memory holds so many: the products below would wrap.
+  %too_many = icmp ugt i64 %more, 140737488355328
+  br i1 %too_many, label %fail, label %ok
+fail:
+  call void @jl_error(i8* getelementptr ([43 x i8], [43 x i8]* @enzyme.count, i64 0, i64 0))
+  unreachable
+ok:
   %length_at = getelementptr i8, i8* %array, i64 8
   %length_place = bitcast i8* %length_at to i64*
   %length = load i64, i64* %length_place, align 8
@@ -130,6 +138,12 @@ define void @enzyme.del_end(i8* %array, i64 %fewer) alwaysinline {
   %length_at = getelementptr i8, i8* %array, i64 8
   %length_place = bitcast i8* %length_at to i64*
   %length = load i64, i64* %length_place, align 8
+  %too_many = icmp ugt i64 %fewer, %length
+  br i1 %too_many, label %fail, label %good
+fail:
+  call void @jl_error(i8* getelementptr ([43 x i8], [43 x i8]* @enzyme.count, i64 0, i64 0))
+  unreachable
+good:
   %new = sub i64 %length, %fewer
   store i64 %new, i64* %length_place, align 8
   %rows_at = getelementptr i8, i8* %array, i64 24

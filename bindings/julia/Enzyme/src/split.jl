@@ -58,37 +58,20 @@ function sweep_expression(mode, RA, R0, FA, AS)
     foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
     what = replace(describe(mode, value_type(FA), map(value_type, AS)), "autodiff(" => "autodiff_thunk(")
     RA <: Active && !(R <: AbstractFloat && isconcretetype(R)) && refuse("$what: the result is Active, but its type is $R0, no float")
-    made, pointers, slots, types = Expr[], Symbol[], Slot[], Any[]
-    seeds = [Symbol(:seed, lane) for lane in 1:width]
-    push!(made, :(result = make_ref($R)))
-    append!(made, (:($s = make_ref($R)) for s in seeds))
-    append!(pointers, [:result; seeds])
-    push!(slots, Slot(width))
-    push!(types, RefValue{R})
-    for (n, (value, A)) in enumerate([(:f, FA); [(:(args[$n]), A) for (n, A) in enumerate(AS)]])
-        more, main, shadows = refs_of(value, A, width, true, n - 1)
-        append!(made, more)
-        append!(pointers, [main; shadows])
-        push!(slots, Slot(length(shadows)))
-        push!(types, RefValue{value_type(A)})
-    end
-    plan = Plan(:split, Tuple{typeof(primal),types...}, slots, width, flags_of(mode), what)
-    shadow = !(RA <: Union{Duplicated,DuplicatedNoNeed,BatchDuplicated,BatchDuplicatedNoNeed}) ? nothing :
-        width == 1 ? :(seed1[]) : Expr(:tuple, (:($s[]) for s in seeds)...)
+    p = parts_of(FA, AS, R, width, :(make_ref($R)))
+    plan = plan_of(:split, p, width, mode, what)
+    shadow = RA <: Union{WithShadow,WithShadows} ? lane_values(p.lanes, width) : nothing
     cached = Cached()
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
-        collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
-        try
-            $(made...)
-            refs = ($(pointers...),)
+        $(without_collector(quote
+            $(p.made...)
+            refs = ($(p.pointers...),)
             slots = map(pointer_from_objref, refs)
-            tape = GC.@preserve refs ccall(address, Ptr{Cvoid}, (Ref{NTuple{$(length(pointers)),Ptr{Cvoid}}},), slots)
+            tape = GC.@preserve refs ccall(address, Ptr{Cvoid}, (Ref{NTuple{$(length(p.pointers)),Ptr{Cvoid}}},), slots)
             $(QuoteNode(cached)).stores && tell_collector(f, args...)
             return Tape(tape, refs, $(QuoteNode(cached)).back, false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
-        finally
-            ccall(:jl_gc_enable, Cint, (Cint,), collecting)
-        end
+        end))
     end
 end
 
@@ -102,12 +85,11 @@ end
 
 @generated function go_back(::Type{RA}, ::Type{FA}, tape::Tape, adjoint, args::Vararg{Annotation,N}) where {RA,FA,N}
     width = joint_width([FA, args...])
-    # Behind the result, its seeds and the function.
+    # Behind the result, its adjoints and the function.
     back, at = Any[], 2 + width + 1 + (FA <: Const ? 0 : width)
     for A in args
         shadows = A <: Const ? 0 : width
-        lanes = [:(tape.refs[$(at + lane)][]) for lane in 1:shadows]
-        push!(back, !(A <: Active) ? nothing : width == 1 ? lanes[1] : Expr(:tuple, lanes...))
+        push!(back, A <: Active ? lane_values([:(tape.refs[$(at + lane)]) for lane in 1:width], width) : nothing)
         at += 1 + shadows
     end
     seed = RA <: Active ? [:(tape.refs[$(1 + lane)][] = $(width == 1 ? :adjoint : :(adjoint[$lane]))) for lane in 1:width] : Expr[]
@@ -116,13 +98,10 @@ end
         $(seed...)
         refs = tape.refs
         slots = map(pointer_from_objref, refs)
-        collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
-        try
+        $(without_collector(quote
             GC.@preserve refs ccall(tape.back, Cvoid, (Ref{NTuple{$(fieldcount(fieldtype(tape, :refs))),Ptr{Cvoid}}}, Ptr{Cvoid}), slots, tape.engine)
             tape.used = true
             return ($(Expr(:tuple, back...)),)
-        finally
-            ccall(:jl_gc_enable, Cint, (Cint,), collecting)
-        end
+        end))
     end
 end

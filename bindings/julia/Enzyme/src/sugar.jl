@@ -12,7 +12,7 @@ end
 
 derivative_of(x::Const, d) = nothing
 derivative_of(x::Active, d) = d
-derivative_of(x::Union{Duplicated,DuplicatedNoNeed}, d) = x.dval
+derivative_of(x::WithShadow, d) = x.dval
 derivative_of(x::MixedDuplicated, d) = x.dval[]
 
 """

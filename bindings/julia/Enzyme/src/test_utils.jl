@@ -1,36 +1,5 @@
 # Derivatives against central differences, for tests of users: along a random direction, in all that a function returns and leaves in its arguments.
 
-"A copy of `x` in which each float is what `g` makes of it; memory that is shared stays shared."
-map_floats(g, x, seen::IdDict = IdDict()) = map_floats_of(g, x, seen)
-map_floats_of(g, x::AbstractFloat, seen) = oftype(x, g(x))
-map_floats_of(g, x::Union{Integer,AbstractString,Symbol,AbstractChar,Nothing,Missing,Module,Type,Function}, seen) = fieldcount(typeof(x)) == 0 ? x : map_fields(g, x, seen)
-function map_floats_of(g, x::Array, seen)
-    haskey(seen, x) && return seen[x]
-    out = similar(x)
-    seen[x] = out
-    for n in eachindex(x)
-        isassigned(x, n) && (out[n] = map_floats_of(g, x[n], seen))
-    end
-    out
-end
-map_floats_of(g, x, seen) = map_fields(g, x, seen)
-
-function map_fields(g, x, seen)
-    T = typeof(x)
-    (fieldcount(T) == 0 || !may_differentiate(T)) && return x
-    if ismutabletype(T)
-        haskey(seen, x) && return seen[x]
-        out = ccall(:jl_new_struct_uninit, Any, (Any,), T)
-        seen[x] = out
-        for n in 1:fieldcount(T)
-            isdefined(x, n) && ccall(:jl_set_nth_field, Cvoid, (Any, Csize_t, Any), out, n - 1, map_floats_of(g, getfield(x, n), seen))
-        end
-        return out
-    end
-    fields = Any[map_floats_of(g, getfield(x, n), seen) for n in 1:fieldcount(T) if isdefined(x, n)]
-    ccall(:jl_new_structv, Any, (Any, Ptr{Any}, UInt32), T, fields, length(fields))
-end
-
 "All floats of a value, in a fixed order."
 floats(x) = (out = Float64[]; map_floats(v -> (push!(out, v); v), x); out)
 

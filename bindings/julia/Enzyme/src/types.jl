@@ -14,38 +14,26 @@ struct Active{T} <: Annotation{T}
 end
 Active(x::T) where {T} = Active{T}(x)
 
-"The argument comes with its shadow: tangents, or memory to which derivatives are added."
-struct Duplicated{T} <: Annotation{T}
-    val::T
-    dval::T
-    Duplicated{T}(x, dx) where {T} = new{T}(x, dx)
+const SHADOW = "The argument comes with its shadow: tangents, or memory to which derivatives are added"
+const UNNEEDED = "; what the function leaves in the value is not needed"
+
+for (name, batch, more) in ((:Duplicated, :BatchDuplicated, ""), (:DuplicatedNoNeed, :BatchDuplicatedNoNeed, UNNEEDED))
+    @eval begin
+        @doc $(SHADOW * more * ".") struct $name{T} <: Annotation{T}
+            val::T
+            dval::T
+            $name{T}(x, dx) where {T} = new{T}(x, dx)
+        end
+        $name(x::T, dx::T) where {T} = (check_shadow(x, dx); $name{T}(x, dx))
+        @doc $("The argument comes with several shadows" * more * ".") struct $batch{T,N} <: Annotation{T}
+            val::T
+            dval::NTuple{N,T}
+            $batch{T,N}(x, dx) where {T,N} = new{T,N}(x, dx)
+        end
+        $batch(x::T, dx::NTuple{N,T}) where {T,N} = (foreach(d -> check_shadow(x, d), dx); $batch{T,N}(x, dx))
+    end
 end
-Duplicated(x::T, dx::T) where {T} = (check_shadow(x, dx); Duplicated{T}(x, dx))
 Duplicated(x, dx) = throw(ArgumentError("Duplicated: the shadow is a $(typeof(dx)), its value a $(typeof(x)): both must be of one type"))
-
-"As `Duplicated`; what the function leaves in the value is not needed."
-struct DuplicatedNoNeed{T} <: Annotation{T}
-    val::T
-    dval::T
-    DuplicatedNoNeed{T}(x, dx) where {T} = new{T}(x, dx)
-end
-DuplicatedNoNeed(x::T, dx::T) where {T} = (check_shadow(x, dx); DuplicatedNoNeed{T}(x, dx))
-
-"The argument with several shadows."
-struct BatchDuplicated{T,N} <: Annotation{T}
-    val::T
-    dval::NTuple{N,T}
-    BatchDuplicated{T,N}(x, dx) where {T,N} = new{T,N}(x, dx)
-end
-BatchDuplicated(x::T, dx::NTuple{N,T}) where {T,N} = (foreach(d -> check_shadow(x, d), dx); BatchDuplicated{T,N}(x, dx))
-
-"As `BatchDuplicated`; what the function leaves in the value is not needed."
-struct BatchDuplicatedNoNeed{T,N} <: Annotation{T}
-    val::T
-    dval::NTuple{N,T}
-    BatchDuplicatedNoNeed{T,N}(x, dx) where {T,N} = new{T,N}(x, dx)
-end
-BatchDuplicatedNoNeed(x::T, dx::NTuple{N,T}) where {T,N} = (foreach(d -> check_shadow(x, d), dx); BatchDuplicatedNoNeed{T,N}(x, dx))
 
 "A value with parts that are values and parts that are memory; the shadow lies behind a `Ref`, whose value parts grow."
 struct MixedDuplicated{T} <: Annotation{T}

@@ -1,53 +1,52 @@
-# Shadows: copies of a value in which every float is zero. What has no float is shared; what is shared within the value is
-# shared within the shadow, cycles included.
+# Values with other floats. A shadow is a copy in which every float is zero; what has no float is shared in it, and what is shared within
+# the value is shared within the copy, cycles included.
 
-"""
-    make_zero(x)
+"Makes shadows: what has no float is not copied."
+struct Zero end
+(::Zero)(x) = zero(x)
+copies_all(g) = true
+copies_all(::Zero) = false
 
-A value of the shape of `x` in which all floats are zero: a shadow for `Duplicated`. What holds no float (strings, integers, functions) is that of `x`.
-"""
-make_zero(x) = make_zero(typeof(x), IdDict(), x)
+"A copy of `x` in which each float is what `g` makes of it; memory that is shared stays shared."
+map_floats(g, x, seen::IdDict = IdDict()) = map_floats_of(g, x, seen)
 
-make_zero(::Type{T}, seen::IdDict, x::T) where {T<:AbstractFloat} = zero(T)
-make_zero(::Type{Complex{T}}, seen::IdDict, x::Complex{T}) where {T<:AbstractFloat} = zero(Complex{T})
-make_zero(::Type{T}, seen::IdDict, x::T) where {T<:Union{Integer,AbstractString,Symbol,AbstractChar,Nothing,Missing,Module,Type}} = x
+map_floats_of(g, x::AbstractFloat, seen) = oftype(x, g(x))
+map_floats_of(g, x::Complex{T}, seen) where {T<:AbstractFloat} = (re = oftype(x.re, g(x.re)); Complex{T}(re, oftype(x.im, g(x.im))))
+map_floats_of(g, x::Union{Integer,AbstractString,Symbol,AbstractChar,Nothing,Missing,Module,Type}, seen) = x
 
-function make_zero(::Type{A}, seen::IdDict, x::A) where {A<:Array}
+function map_floats_of(g, x::A, seen) where {A<:Array}
+    (copies_all(g) || may_differentiate(A)) || return x
     haskey(seen, x) && return seen[x]::A
-    may_differentiate(A) || return x
-    T = eltype(A)
-    if isbitstype(T)
-        out = similar(x)
-        seen[x] = out
-        for n in eachindex(x)
-            out[n] = make_zero(T, seen, x[n])
-        end
-        return out
-    end
     out = similar(x)
     seen[x] = out
     for n in eachindex(x)
-        isassigned(x, n) && (out[n] = make_zero(typeof(x[n]), seen, x[n]))
+        isassigned(x, n) && (out[n] = map_floats_of(g, x[n], seen))
     end
     out
 end
 
-function make_zero(::Type{T}, seen::IdDict, x::T) where {T}
+function map_floats_of(g, x::T, seen) where {T}
     (may_differentiate(T) && fieldcount(T) > 0) || return x
     if ismutabletype(T)
         haskey(seen, x) && return seen[x]::T
         out = ccall(:jl_new_struct_uninit, Any, (Any,), T)::T
         seen[x] = out
         for n in 1:fieldcount(T)
-            isdefined(x, n) && ccall(:jl_set_nth_field, Cvoid, (Any, Csize_t, Any), out, n - 1, zero_field(seen, getfield(x, n)))
+            isdefined(x, n) && ccall(:jl_set_nth_field, Cvoid, (Any, Csize_t, Any), out, n - 1, map_floats_of(g, getfield(x, n), seen))
         end
         return out
     end
-    fields = Any[zero_field(seen, getfield(x, n)) for n in 1:fieldcount(T) if isdefined(x, n)]
+    fields = Any[map_floats_of(g, getfield(x, n), seen) for n in 1:fieldcount(T) if isdefined(x, n)]
     ccall(:jl_new_structv, Any, (Any, Ptr{Any}, UInt32), T, fields, length(fields))::T
 end
 
-zero_field(seen, v) = make_zero(typeof(v), seen, v)
+"""
+    make_zero(x)
+
+A value of the shape of `x` in which all floats are zero: a shadow for `Duplicated`. What holds no float (strings, integers, functions) is that of `x`.
+"""
+make_zero(x) = map_floats(Zero(), x)
+make_zero(::Type{T}, seen::IdDict, x::T) where {T} = map_floats(Zero(), x, seen)::T
 
 """
     make_zero!(x)

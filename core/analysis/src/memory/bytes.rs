@@ -263,6 +263,14 @@ pub fn float_bytes(kind: FloatKind) -> u64 {
     u64::from(kind.bits()).div_ceil(8)
 }
 
+/// Whether integers are read or written in `len` bytes at `place`, of which the program does not say that they are floats.
+fn is_computed_with(class: &Class, place: Span, len: u64) -> bool {
+    let own = Item { span: place, size: len, ty: ByteType::Integer };
+    let asserted =
+        |(item, proof): (&Item, &Proof)| *proof == Proof::Asserted && item.span.overlaps(item.size, place, len);
+    class.items.get(&own).is_some_and(|p| *p >= Proof::Accessed) && !class.items.iter().any(asserted)
+}
+
 /// The floats of which `len` bytes at `place` are a part or the whole; `None` if that can't be told.
 pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, FloatKind)>> {
     let bytes = bytes_of(&[(class, place)], Some(len), Use::Accessed);
@@ -270,8 +278,7 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
         return Some(Vec::new());
     }
     // An array of integers that are computed with: floats that seem to reach into it are of another array.
-    let own = Item { span: place, size: len, ty: ByteType::Integer };
-    if class.items.get(&own).is_some_and(|p| *p == Proof::Accessed) {
+    if is_computed_with(class, place, len) {
         return Some(Vec::new());
     }
     let mut out = Vec::new();
@@ -305,8 +312,7 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
 /// [`floats_under`]. An integer may take the place of a float (a union, a float made of random bits), however much more is
 /// known of the integer: `None` is the answer even if the floats seem to be of another array.
 pub fn floats_replaced(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, FloatKind)>> {
-    let own = Item { span: place, size: len, ty: ByteType::Integer };
-    if class.items.get(&own).is_none_or(|p| *p != Proof::Accessed) {
+    if !is_computed_with(class, place, len) {
         return floats_under(class, place, len);
     }
     let mut out = Vec::new();

@@ -86,12 +86,13 @@ impl<'a> Solver<'a> {
             ByteType::Pointer => POINTER,
             ByteType::Integer => 4,
         };
+        let proof = if let ByteType::Float(_) = ty { Proof::Asserted } else { Proof::Accessed };
         match bytes.map(|n| (n / size).max(1)).filter(|n| *n <= 64) {
             Some(count) => (0..count).for_each(|n| {
                 let span = Span::at(i64::try_from(n * size).unwrap_or(0));
-                self.store.add_item(at, Item { span, size, ty }, Proof::Accessed);
+                self.store.add_item(at, Item { span, size, ty }, proof);
             }),
-            None => self.store.add_item(at, Item { span: Span::at(0).step(size, false), size, ty }, Proof::Accessed),
+            None => self.store.add_item(at, Item { span: Span::at(0).step(size, false), size, ty }, proof),
         }
     }
 

@@ -77,6 +77,8 @@ pub enum Proof {
     Stated,
     /// It is read or written so.
     Accessed,
+    /// The program says by a statement that these are floats, however it reads and writes them.
+    Asserted,
 }
 
 /// Pointers stored in the memory of a class.
@@ -264,6 +266,15 @@ impl FuncMemory {
     pub fn is_float_at(&self, p: ValueId, offset: i64, kind: FloatKind) -> bool {
         let Some(class) = self.class_of[p] else { return false };
         bytes::is_float_at(&self.classes[class], self.span_of[p].shift(offset), kind)
+    }
+
+    /// Whether the `len` bytes behind `p` are read or written as a float of that length here, and not as an integer.
+    pub fn is_used_as_float(&self, p: ValueId, len: u64) -> bool {
+        let Some(class) = self.class_of[p] else { return false };
+        let used = |ty| self.classes[class].items.get(&Item { span: self.span_of[p], size: len, ty });
+        let used = |ty| used(ty).is_some_and(|proof| *proof >= Proof::Accessed);
+        let mut kinds = self.classes[class].floats().into_iter();
+        kinds.any(|kind| bytes::float_bytes(kind) == len && used(ByteType::Float(kind))) && !used(ByteType::Integer)
     }
 
     /// The format of the floats that may be `len` bytes behind `p`, where these may also be integers and nothing else.
