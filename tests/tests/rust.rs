@@ -11,7 +11,7 @@ use enzyme_tests::{Error, Result, corpus, process, toolchain};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// All packages and the whole program, on a machine with other work.
-const BUILD_LIMIT: Duration = Duration::from_secs(600);
+const BUILD_LIMIT: Duration = Duration::from_secs(1500);
 /// Some hundred allocations in a second.
 const VALGRIND_LIMIT: Duration = Duration::from_secs(120);
 /// Checks that the programs make; a program that stops early has fewer. Without optimisation some of the corpus are refused.

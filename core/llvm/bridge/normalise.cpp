@@ -9,6 +9,7 @@
 // - So does what `dynamic_cast` finds in an object.
 // - Functions of the C++ library that link nodes get the bodies of library.c.
 // - `mempcpy` is `memcpy` and an addition.
+// - Calls that were written without a prototype, as C calls Fortran, pass what their function takes.
 //
 // Vector operations are those of vectors.cpp, assembly that of assembly.cpp. What is not known here stays as it is.
 
@@ -288,6 +289,38 @@ bool rewriteCall(CallInst &call) {
   return isComplexFunction(name) ? unpackComplex(call, *callee) : moveByteCopy(call, name);
 }
 
+// The call as the callee's own type wants it: integers have the width of the parameters, lengths of texts that nobody passes
+// are zero, and what the callee does not take is left out. Null if it is so already, or if more than that differs.
+CallInst *withPrototype(CallInst &call) {
+  auto *callee = dyn_cast<Function>(call.getCalledOperand());
+  FunctionType *type = callee ? callee->getFunctionType() : nullptr;
+  if (!type || type == call.getFunctionType() || type->isVarArg() || callee->isDeclaration() ||
+      call.hasOperandBundles() || call.getCallingConv() != callee->getCallingConv() ||
+      (type->getReturnType() != call.getType() && !call.use_empty()))
+    return nullptr;
+  IRBuilder<> builder(&call);
+  SmallVector<Value *, 16> arguments;
+  for (const Argument &parameter : callee->args()) {
+    const unsigned n = parameter.getArgNo();
+    Value *given = n < call.arg_size() ? call.getArgOperand(n) : nullptr;
+    Type *wanted = parameter.getType();
+    if (parameter.hasPassPointeeByValueCopyAttr() || parameter.hasStructRetAttr())
+      return nullptr;
+    if (!given && wanted->isIntegerTy())
+      given = ConstantInt::get(wanted, 0);
+    else if (given && wanted->isIntegerTy() && given->getType()->isIntegerTy())
+      given = builder.CreateSExtOrTrunc(given, wanted);
+    if (!given || given->getType() != wanted)
+      return nullptr;
+    arguments.push_back(given);
+  }
+  CallInst *made = builder.CreateCall(callee, arguments);
+  made->setCallingConv(call.getCallingConv());
+  if (made->getType() == call.getType())
+    call.replaceAllUsesWith(made);
+  return made;
+}
+
 } // namespace
 
 // What `dynamic_cast` finds, as a place in the object that it was given.
@@ -327,6 +360,12 @@ bool enz::normalise(Function &function) {
     for (Instruction &inst : block)
       if (auto *call = dyn_cast<CallBase>(&inst))
         changed |= giveBody(*call);
+  for (CallInst *&call : calls)
+    if (CallInst *made = withPrototype(*call)) {
+      call->eraseFromParent();
+      call = made;
+      changed = true;
+    }
   for (CallInst *call : calls)
     changed |= placeCast(*call);
   for (CallInst *call : calls)
