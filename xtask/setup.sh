@@ -145,7 +145,21 @@ else
     name_packages
 fi
 
-# A language more to test with, where it can be had; without it its tests are skipped.
-if [ "$what" = test ]; then sh "$(dirname "$0")/julia.sh" || true; fi
+# The browser that opens the page of `enzyme explain`, where Debian's own is to be had.
+install_browser() {
+    if has chromium || has google-chrome || ! has apt-get || [ -n "${LLVM_CONFIG:-}${LLVM_SYS_221_PREFIX:-}" ]; then return 0; fi
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    install="apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=500 chromium"
+    say "Installing chromium (once; about 100 megabytes)"
+    # shellcheck disable=SC2086 # lists of words
+    $as_root env DEBIAN_FRONTEND=noninteractive $install -q >/dev/null 2>&1 || echo "Chromium could not be installed; its test is skipped." >&2
+}
+
+# What more there is to test with, where it can be had; without it its tests are skipped.
+if [ "$what" = test ]; then
+    install_browser
+    sh "$(dirname "$0")/julia.sh" || true
+fi
 
 if [ ! -x "${CARGO_TARGET_DIR:-target}/debug/xtask" ]; then say "Building the build program (once)"; fi

@@ -12,7 +12,7 @@
 //! | reverse | a structure: the adjoint of each active parameter |
 //! | batch | an array of the results of all lanes |
 //!
-//! Both functions of a split derivative are written at once, so that they agree on the tape, which is a pointer.
+//! All functions of a split derivative are written at once, so that they agree on the tape, which is a pointer.
 //!
 //! Not handled (E0114): variable arguments; results of which parts are active and parts are duplicated; values and shadows of
 //! pointers from a combined derivative, whose memory may be gone.
@@ -76,6 +76,8 @@ pub struct Wanted {
     pub runtime_activity: bool,
     /// A zero adjoint stays zero through infinite partial derivatives.
     pub strong_zero: bool,
+    /// There is a third function, a reverse one that leaves the tape for another call (split).
+    pub keeps: bool,
 }
 
 /// Where a part of what the augmented function returns is.
@@ -99,7 +101,7 @@ pub fn places(value: bool, shadow: bool) -> [Place; 3] {
     [Place::Field(0), value_at, shadow_at]
 }
 
-/// What was made: the names of the functions; of a split derivative two. And where the parts of the augmented result are.
+/// What was made: the names of the functions; of a split derivative two or three. And where the parts of the augmented result are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made {
     /// Names of functions in the module of the session.
@@ -137,6 +139,7 @@ fn write(session: &mut Session, function: &str, wanted: &Wanted) -> Result<Made,
     let names: &[&str] = match wanted.kind {
         Kind::Forward => &["fwddiffe"],
         Kind::Combined => &["diffe"],
+        Kind::Split if wanted.keeps => &["augmented_", "diffe", "kept_diffe"],
         Kind::Split => &["augmented_", "diffe"],
         Kind::Batch => &["batch_"],
     };
@@ -145,9 +148,9 @@ fn write(session: &mut Session, function: &str, wanted: &Wanted) -> Result<Made,
     for (n, name) in names.iter().enumerate() {
         let func = match (wanted.kind, n) {
             (Kind::Forward, _) => asked.forward(&mut session.ir, name),
-            (Kind::Combined, _) => asked.reverse(&mut session.ir, name, false),
+            (Kind::Combined, _) => asked.reverse(&mut session.ir, name, None),
             (Kind::Split, 0) => asked.augmented(&mut session.ir, name),
-            (Kind::Split, _) => asked.reverse(&mut session.ir, name, true),
+            (Kind::Split, n) => asked.reverse(&mut session.ir, name, Some(Tape { kept: n == 2 })),
             (Kind::Batch, _) => asked.batch(&mut session.ir, name),
         };
         written.push(session.ir.funcs.push(func));
@@ -168,6 +171,13 @@ fn free_name(session: &mut Session, name: &str) -> String {
         free = format!("{name}.{n}");
     }
     free
+}
+
+/// What a reverse function does with its tape.
+#[derive(Clone, Copy)]
+struct Tape {
+    /// It leaves it for another call.
+    kept: bool,
 }
 
 /// A request that fits its function.
@@ -329,9 +339,10 @@ impl<'a> Asked<'a> {
         call.finish(ret, &out)
     }
 
-    /// The function with adjoints: of the combined derivative, or the second one of a split derivative.
-    fn reverse(&self, module: &mut Module, name: &str, split: bool) -> Func {
+    /// The function with adjoints: of the combined derivative, or one of a split derivative, with its tape.
+    fn reverse(&self, module: &mut Module, name: &str, tape: Option<Tape>) -> Func {
         let active = self.active();
+        let split = tape.is_some();
         let value = self.value && !split;
         let mut fields = if value { vec![self.ret] } else { Vec::new() };
         for ty in &active {
@@ -349,6 +360,9 @@ impl<'a> Asked<'a> {
         let mut call = self.start(module, name, ret, &more);
         if value {
             call.note("enzyme_primal_return");
+        }
+        if tape.is_some_and(|t| t.kept) {
+            call.note("enzyme_nofree");
         }
         self.arguments(&mut call);
         if self.wanted.result == Part::Out {

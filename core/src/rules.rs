@@ -5,7 +5,7 @@
 
 use enzyme_diff::custom::transposed;
 use enzyme_diff::{Engine, Mode, RefusalKind};
-use enzyme_ir::{Builder, FuncId, Module, Type, ValueId};
+use enzyme_ir::{Builder, FuncId, Module, ShadowRule, Type, ValueId};
 use enzyme_llvm::{Registration, RegistrationKind, Session};
 
 use crate::codes;
@@ -99,14 +99,30 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
     Ok(Some(name))
 }
 
+const SHADOWS: &str =
+    "what makes the shadow of memory takes and gives what the allocator does, and what frees it takes that alone";
+
 /// Checks that the functions that a program takes for an allocator and its release look like them.
-fn allocator(module: &Module, r: &Registration) -> Result<Option<String>, Report> {
+fn allocator(module: &mut Module, r: &Registration) -> Result<Option<String>, Report> {
     let fits = |f: FuncId| {
         let (ret, params, _) = module.signature(f);
         let like = module.stated.like.get(&f)?;
         enzyme_rules::known(like)?.fits(&module.ctx.types, ret, &params).then_some(())
     };
     match r.functions {
+        // The shadow is made by another function, and freed by another if there is one.
+        [Some(allocator), Some(make), None, free] if r.entries == 4 && fits(allocator).is_some() => {
+            let (of_make, of_free) = (module.funcs[make].sig, free.map(|f| module.signature(f)));
+            let (ret, _, _) = module.signature(allocator);
+            let void = module.ctx.types.void();
+            if of_make != module.funcs[allocator].sig
+                || of_free.is_some_and(|(out, params, variadic)| out != void || params != [ret] || variadic)
+            {
+                return Err(Report::new(codes::E0111, format!("'{}': {SHADOWS}", r.name)));
+            }
+            module.stated.shadows.insert(allocator, ShadowRule { make, free });
+            Ok(Some(module.funcs[allocator].name.clone()))
+        }
         [Some(allocator), .., Some(release)] if r.entries == 4 && fits(allocator).and(fits(release)).is_some() => {
             Ok(Some(module.funcs[allocator].name.clone()))
         }

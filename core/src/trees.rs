@@ -256,6 +256,37 @@ impl TypeTree {
         all.join(first).unwrap_or(first)
     }
 
+    /// What lies behind the value, if that is an address: each run of bytes of one type, with its offset, or -1 if it lies
+    /// everywhere. Of bytes that may be anything nothing is said, nor what is true of all bytes but some.
+    pub fn behind(&self) -> Vec<(Concrete, i64, u64)> {
+        let mut found: Vec<(i64, Concrete)> = Vec::new();
+        for (path, ty) in &self.entries {
+            if let [0 | -1, offset] = path[..] {
+                found.push((offset, *ty));
+            }
+        }
+        found.sort();
+        found.dedup();
+        let everywhere = found.len() == 1;
+        let is_open = |at: i64| found.contains(&(at, Concrete::Anything));
+        let found: Vec<(i64, Concrete)> =
+            found.iter().copied().filter(|(at, _)| !is_open(*at) && !is_open(-1)).collect();
+        let mut out: Vec<(Concrete, i64, u64)> = Vec::new();
+        for (offset, ty) in found {
+            match (out.last_mut(), offset) {
+                (_, -1) if everywhere => out.push((ty, -1, 0)),
+                (_, -1) => {}
+                (Some((Concrete::Integer, first, bytes)), at)
+                    if ty == Concrete::Integer && *first + *bytes as i64 == at =>
+                {
+                    *bytes += 1;
+                }
+                _ => out.push((ty, offset, ty.stride(8) as u64)),
+            }
+        }
+        out
+    }
+
     /// The tree of the `size` bytes behind the address at offset 0.
     pub fn lookup(&self, size: i64, layout: &str, limits: Limits) -> Result<TypeTree, Contradiction> {
         let mut behind = TypeTree::default();
@@ -405,6 +436,23 @@ mod tests {
         let mut t = tree(&[(&[-1], Concrete::Double)]);
         assert_eq!(t.insert(&[8], Concrete::Anything, Limits::default()), Ok(true));
         assert_eq!(t.to_string(), "{[-1]:Float@double, [8]:Anything}");
+    }
+
+    #[test]
+    fn what_lies_behind_comes_in_runs() {
+        use Concrete::{Anything, Double, Integer, Pointer};
+        let t = tree(&[
+            (&[-1], Pointer),
+            (&[-1, 0], Double),
+            (&[-1, 8], Integer),
+            (&[-1, 9], Integer),
+            (&[-1, 16], Pointer),
+        ]);
+        assert_eq!(t.behind(), [(Double, 0, 8), (Integer, 8, 2), (Pointer, 16, 8)]);
+        assert_eq!(tree(&[(&[0], Pointer), (&[0, 0], Pointer), (&[0, 0, 0], Double)]).behind(), [(Pointer, 0, 8)]);
+        assert_eq!(tree(&[(&[0], Pointer), (&[0, -1], Double)]).behind(), [(Double, -1, 0)]);
+        assert_eq!(tree(&[(&[0], Pointer), (&[0, -1], Double), (&[0, 8], Anything)]).behind(), []);
+        assert_eq!(TypeTree::of(Double).behind(), []);
     }
 
     #[test]

@@ -204,7 +204,8 @@ EnzymeAugmentedReturnPtr EnzymeCreateAugmentedPrimal(EnzymeLogicRef Logic,
 // Writes a reverse derivative of `todiff`. Its parameters are those of `todiff`, each that is duplicated followed by its shadow; then the
 // adjoint of the result if `retType` is `DFT_OUT_DIFF`; then, with `augmented` in mode `DEM_ReverseModeGradient`, the tape. It returns a
 // structure of the value, if `returnValue` in mode `DEM_ReverseModeCombined`, and the adjoint of each active parameter; nothing if
-// there are none. Null if it is refused.
+// there are none. With `freeMemory` 0 it leaves the tape for another call; a combined derivative has none to leave. Null if it is
+// refused.
 LLVMValueRef EnzymeCreatePrimalAndGradient(EnzymeLogicRef Logic,
                                            LLVMValueRef request_req,
                                            LLVMBuilderRef request_ip,
@@ -461,11 +462,16 @@ void EnzymeRegisterCallHandler(const char *Name,
 void EnzymeRegisterFwdCallHandler(const char *Name,
                                   CustomFunctionForward FwdHandle);
 
-// Accepted: rules get all arguments of their call, so nothing needs to be said of their use.
-void EnzymeRegisterDiffUseCallHandler(const char *Name, CustomFunctionDiffUse Handle);
+// Registers what says which values the reverse part of a call handler uses. It is asked when that part is written; a rule gets all
+// arguments of its call, so its answer changes nothing.
+void EnzymeRegisterDiffUseCallHandler(const char *Name,
+                                      CustomFunctionDiffUse Handle);
 
-// Accepted: the shadow of memory is allocated as the memory is.
-void EnzymeRegisterAllocationHandler(const char *Name, CustomShadowAlloc AHandle, CustomShadowFree FHandle);
+// Registers what writes the shadow of memory that functions of this name return, from the arguments of their call, and fills it with
+// zeros; and what writes its release where the memory is freed. Without the second it is freed as the memory is.
+void EnzymeRegisterAllocationHandler(const char *Name,
+                                     CustomShadowAlloc AHandle,
+                                     CustomShadowFree FHandle);
 
 // Sets an option that is on or off.
 void EnzymeSetCLBool(void *option, uint8_t value);

@@ -1,43 +1,7 @@
 // The interface for compilers, in the order in which Julia's frontend calls it: an engine, a type analysis, trees for the arguments,
 // a derivative, and a wrapper around it that is compiled by ORC. Numbers are compared with closed forms.
 
-#include <enzyme/compiler.h>
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Core.h>
-#include <llvm-c/IRReader.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Target.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-// Short words for what the tables below are made of.
-enum { OUT_DIFF = DFT_OUT_DIFF, DUP_ARG = DFT_DUP_ARG, CONSTANT = DFT_CONSTANT, DUP_NONEED = DFT_DUP_NONEED };
-enum { FORWARD = DEM_ForwardMode, PRIMAL = DEM_ReverseModePrimal, REVERSE = DEM_ReverseModeGradient, COMBINED = DEM_ReverseModeCombined };
-
-static int failures, told;
-static char last[4096];
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                            \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-// Rounding alone lies between what is compared: both are sums and products of a few numbers.
-#define CLOSE(got, want) CHECK(fabs((got) - (want)) <= 1e-12 * (1.0 + fabs(want)))
-
-static LLVMValueRef on_error(const char *text, LLVMValueRef value, unsigned kind, const void *data, LLVMValueRef more,
-                             LLVMBuilderRef builder)
-{
-    (void)value, (void)kind, (void)data, (void)more, (void)builder;
-    snprintf(last, sizeof last, "%s", text);
-    told++;
-    return NULL;
-}
+#include "lender.h"
 
 static const char source[] =
     "declare double @special(double, ptr)\n"
@@ -78,6 +42,18 @@ static void special_reverse(LLVMBuilderRef b, LLVMValueRef call, EnzymeGradientU
     EnzymeGradientUtilsSetDiffe(g, call, LLVMConstReal(number, 0.0), b);
 }
 
+static int asked, asked_of_shadows;
+
+static uint8_t special_uses(LLVMValueRef call, EnzymeGradientUtilsRef g, LLVMValueRef value, uint8_t shadow, CDerivativeMode mode,
+                            uint8_t *otherwise)
+{
+    CHECK(mode == REVERSE && EnzymeGradientUtilsNewFromOriginal(g, value) && LLVMGetNumOperands(call) == 3);
+    asked++;
+    asked_of_shadows += shadow;
+    *otherwise = 0;
+    return !shadow;
+}
+
 static uint8_t special_forward(LLVMBuilderRef b, LLVMValueRef call, EnzymeGradientUtilsRef g, LLVMValueRef *normal, LLVMValueRef *shadow)
 {
     (void)normal;
@@ -90,55 +66,18 @@ static uint8_t special_forward(LLVMBuilderRef b, LLVMValueRef call, EnzymeGradie
     return 0;
 }
 
-static LLVMContextRef context;
-static LLVMModuleRef module;
-
-// `void name(ptr result, the parameters of the derivative)`: a function that C can call, whatever the derivative returns. Parameters that
-// are arrays come by address.
-static void expose(LLVMValueRef derivative, const char *name)
-{
-    LLVMTypeRef ptr = LLVMPointerTypeInContext(context, 0), type = LLVMGlobalGetValueType(derivative);
-    unsigned count = LLVMCountParamTypes(type);
-    LLVMTypeRef wanted[16], given[17] = {ptr};
-    LLVMGetParamTypes(type, wanted);
-    for (unsigned n = 0; n < count; n++)
-        given[n + 1] = LLVMGetTypeKind(wanted[n]) == LLVMArrayTypeKind ? ptr : wanted[n];
-    LLVMValueRef function =
-        LLVMAddFunction(module, name, LLVMFunctionType(LLVMVoidTypeInContext(context), given, count + 1, 0));
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, function, ""));
-    LLVMValueRef args[16];
-    for (unsigned n = 0; n < count; n++) {
-        args[n] = LLVMGetParam(function, n + 1);
-        if (given[n + 1] != wanted[n])
-            args[n] = LLVMBuildLoad2(b, wanted[n], args[n], "");
-    }
-    LLVMValueRef out = LLVMBuildCall2(b, type, derivative, args, count, "");
-    if (LLVMGetTypeKind(LLVMTypeOf(out)) != LLVMVoidTypeKind)
-        LLVMBuildStore(b, out, LLVMGetParam(function, 0));
-    LLVMBuildRetVoid(b);
-    LLVMDisposeBuilder(b);
-}
-
 int main(void)
 {
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-    LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context = LLVMContextCreate());
-    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(source, strlen(source), "source");
-    char *problem = NULL;
-    if (LLVMParseIRInContext(context, text, &module, &problem)) {
-        fprintf(stderr, "%s\n", problem);
+    if (!lend(source))
         return 2;
-    }
     char *before = LLVMPrintValueToString(LLVMGetNamedFunction(module, "g"));
-    CustomErrorHandler = on_error;
     CHECK(!EnzymeGetCLBool(&EnzymeFastMath));
     EnzymeSetCLBool(&EnzymeFastMath, 1);
     CHECK(EnzymeGetCLBool(&EnzymeFastMath));
     EnzymeSetCLBool(&EnzymeFastMath, 0);
     EnzymeRegisterCallHandler("special", special_augmented, special_reverse);
     EnzymeRegisterFwdCallHandler("special", special_forward);
+    EnzymeRegisterDiffUseCallHandler("special", special_uses);
 
     EnzymeLogicRef logic = CreateEnzymeLogic(0);
     EnzymeTypeAnalysisRef types = CreateTypeAnalysis(logic, NULL, NULL, 0);
@@ -186,6 +125,7 @@ int main(void)
     if (told)
         fprintf(stderr, "told: %s\n", last);
     CHECK(told == 0);
+    CHECK(asked > 1 && asked_of_shadows > 0);
 
     // What is refused, or asked wrongly, is told, and nothing is left behind.
     unsigned one[1] = {OUT_DIFF};
@@ -218,28 +158,12 @@ int main(void)
             return 1;
         expose(made[n], names[n]);
     }
-    CHECK(!LLVMVerifyModule(module, LLVMPrintMessageAction, NULL));
     LLVMDeleteFunction(bad);
-    LLVMOrcLLJITRef jit;
-    LLVMErrorRef error = LLVMOrcCreateLLJIT(&jit, NULL);
-    LLVMOrcDefinitionGeneratorRef process;
-    if (!error)
-        error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(jit), NULL, NULL);
-    if (!error) {
-        LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), process);
-        FreeTypeAnalysis(types);
-        FreeEnzymeLogic(logic);
-        error = LLVMOrcLLJITAddLLVMIRModule(jit, LLVMOrcLLJITGetMainJITDylib(jit),
-                                            LLVMOrcCreateNewThreadSafeModule(module, safe));
-        LLVMOrcDisposeThreadSafeContext(safe);
-    }
+    FreeTypeAnalysis(types);
+    FreeEnzymeLogic(logic);
     LLVMOrcExecutorAddress at[9];
-    for (unsigned n = 0; n < 9 && !error; n++)
-        error = LLVMOrcLLJITLookup(jit, &at[n], names[n]);
-    if (error) {
-        fprintf(stderr, "%s\n", LLVMGetErrorMessage(error));
+    if (!compile(names, at, 9))
         return 1;
-    }
     double r[8];
     // f = x^2 y at (3, 5), seed 2.
     ((void (*)(double *, double, double, double))at[0])(r, 3, 5, 2);

@@ -40,10 +40,14 @@ fn main() -> ExitCode {
         trial("interface::sanitized", || interface("-O1", How::Sanitized)),
         trial("interface::valgrind", || interface("-O2", How::Valgrind)),
         trial("cycles", || expect_ok(&mut Command::new(build("cycles.c", Path::new("cycles"), How::Shared)?.1))),
-        trial("compiler::shared", || compiler(How::Shared)),
-        trial("compiler::static", || compiler(How::Static)),
-        trial("compiler::sanitized", || compiler(How::Sanitized)),
-        trial("compiler::valgrind", || compiler(How::Valgrind)),
+        trial("compiler::shared", || compiler("compiler.c", How::Shared)),
+        trial("compiler::static", || compiler("compiler.c", How::Static)),
+        trial("compiler::sanitized", || compiler("compiler.c", How::Sanitized)),
+        trial("compiler::valgrind", || compiler("compiler.c", How::Valgrind)),
+        trial("requests::shared", || compiler("requests.c", How::Shared)),
+        trial("requests::sanitized", || compiler("requests.c", How::Sanitized)),
+        trial("misuse::shared", || compiler("misuse.c", How::Shared)),
+        trial("misuse::sanitized", || compiler("misuse.c", How::Sanitized)),
         trial("headers_are_whole", headers),
         trial("beside_another_llvm", beside),
         trial("example", example),
@@ -181,8 +185,8 @@ fn headers() -> Result<()> {
     Err(Error::Failed(format!("exported, and in no header: {missing:?}")))
 }
 
-/// The interface for compilers, driven through LLVM-C of the same libLLVM.
-fn compiler(how: How) -> Result<()> {
+/// A program that drives the interface for compilers, through LLVM-C of the same libLLVM.
+fn compiler(source: &str, how: How) -> Result<()> {
     let config = toolchain::llvm_program("llvm-config");
     let words =
         run(Command::new(config).args(["--includedir", "--link-shared", "--ldflags", "--libs"]), "llvm-config failed")?;
@@ -191,7 +195,7 @@ fn compiler(how: How) -> Result<()> {
         .split_whitespace()
         .flat_map(|word| if word.starts_with('/') { vec!["-isystem", word] } else { vec![word] });
     let further: Vec<&str> = ["-rdynamic"].into_iter().chain(of_llvm).collect();
-    let (_scratch, program) = build_with("compiler.c", Path::new("compiler"), how, &further)?;
+    let (_scratch, program) = build_with(source, Path::new("compiler"), how, &further)?;
     expect_ok(&mut runs(how, program))
 }
 

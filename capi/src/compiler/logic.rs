@@ -3,8 +3,11 @@
 //! A logic remembers what it made: the same request gives the same function, as long as nobody erased it. Both halves of a split
 //! derivative are made by the first request, so that they agree on the tape; the second request takes the other half.
 //!
-//! Not handled, and refused: adjoints that several threads add to at once (`atomicAdd`), tapes that stay when they were used
-//! (`freeMemory` 0), tangents from a tape, and memory from `CustomAllocator` where a derivative needs some.
+//! A tape that is left for another call (`freeMemory` 0) holds more, which the first request could not know: all functions are then made
+//! again, and those of before call the new ones.
+//!
+//! Not handled, and refused: adjoints that several threads add to at once (`atomicAdd`), tangents from a tape, and memory from
+//! `CustomAllocator` where a derivative needs some.
 
 use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
@@ -13,11 +16,12 @@ use std::sync::Arc;
 use enzyme_core::codes;
 use enzyme_core::compiler::{self, Failed, Kind, Made, Part, Place, Wanted};
 use enzyme_llvm::Told;
-use enzyme_llvm::compiler::{Loan, Watched};
+use enzyme_llvm::compiler::{self as lent, Loan, StatedBytes, Watched};
 
 use super::hooks;
 use super::report::{Complaint, begin, settle};
 use super::rules;
+use super::trees;
 use super::types::*;
 use crate::handles::{Object, free, get, keep, lock};
 
@@ -26,7 +30,7 @@ use crate::handles::{Object, free, get, keep, lock};
 pub struct Logic {
     /// What the compiler keeps with it.
     external: usize,
-    made: HashMap<(usize, Wanted, String), Entry>,
+    made: HashMap<Key, Entry>,
     /// Handles of augmented functions, which live as long as what was made.
     augmented: Vec<usize>,
 }
@@ -46,6 +50,9 @@ impl Drop for Logic {
     }
 }
 
+/// A function, what is wanted of it, what is said of its parameters, and the settings of the process.
+type Key = (usize, Wanted, Vec<StatedBytes>, String);
+
 /// What a request gave.
 struct Entry {
     of: Watched,
@@ -57,12 +64,13 @@ struct Entry {
 /// A split derivative.
 pub struct Augmented {
     wanted: Wanted,
+    stated: Vec<StatedBytes>,
     of: Watched,
     functions: Vec<Watched>,
     places: [Place; 3],
 }
 
-/// Type analysis: there is one engine, which infers types by itself. Its trees and rules are taken and not asked for.
+/// Type analysis: there is one engine, which infers types by itself. Its rules are taken and not asked for.
 pub struct Types {
     logic: usize,
 }
@@ -131,10 +139,11 @@ unsafe fn request(
     handle: EnzymeLogicRef,
     function: LLVMValueRef,
     wanted: Wanted,
+    stated: Vec<StatedBytes>,
 ) -> Result<(Vec<LLVMValueRef>, usize), Complaint> {
     let logic = get(handle)?;
     let options = hooks::options();
-    let key = (function.addr(), wanted.clone(), format!("{options:?} {}", rules::version()));
+    let key = (function.addr(), wanted.clone(), stated.clone(), format!("{options:?} {}", rules::version()));
     {
         let mut logic = lock(&logic);
         if let Some(entry) = logic.made.get(&key) {
@@ -148,6 +157,7 @@ unsafe fn request(
     // SAFETY: by this function's contract.
     let mut loan = unsafe { Loan::take(function.cast()) }.map_err(Complaint::misuse)?;
     let root = loan.root();
+    loan.state(&stated);
     rules::write(&mut loan, handle)?;
     let made: Made = loan.with_session(|session| compiler::make(session, &root, &wanted, &options)).map_err(failed)?;
     if hooks::wants_own_memory() && loan.allocates(&made.functions) {
@@ -160,7 +170,7 @@ unsafe fn request(
     let watch = |raw: *mut c_void| unsafe { Watched::new(raw) };
     let watched = || functions.iter().map(|f| watch(*f)).collect::<Vec<_>>();
     let augmented = if wanted.kind == Kind::Split {
-        let made = Augmented { wanted, of: watch(function.cast()), functions: watched(), places: made.places };
+        let made = Augmented { wanted, stated, of: watch(function.cast()), functions: watched(), places: made.places };
         keep::<EnzymeOpaqueAugmentedReturn>(Object::Augmented(Arc::new(made))).addr()
     } else {
         0
@@ -178,11 +188,6 @@ fn first(functions: &[LLVMValueRef]) -> Result<LLVMValueRef, Complaint> {
 fn no_atomics(atomic: u8) -> Result<(), Complaint> {
     let why = "adjoints that several threads add to at once (atomicAdd) cannot be had yet";
     if atomic == 0 { Ok(()) } else { Err(Complaint::new(ET_NO_DERIVATIVE, why)) }
-}
-
-fn frees(free_memory: u8) -> Result<(), Complaint> {
-    let why = "a derivative frees what its function frees, and its tape: freeMemory cannot be 0";
-    if free_memory == 0 { Err(Complaint::new(ET_NO_DERIVATIVE, why)) } else { Ok(()) }
 }
 
 /// Makes an engine. Optimisation of derivatives does not depend on `PostOpt`: they come optimised as the functions of a module
@@ -306,12 +311,15 @@ pub unsafe extern "C-unwind" fn EnzymeCreateForwardDiff(
     overwritten_args_size: usize,
     augmented: EnzymeAugmentedReturnPtr,
 ) -> LLVMValueRef {
-    let _ = (typeInfo, subsequent_calls_may_write, overwritten_args_size);
+    let _ = (subsequent_calls_may_write, overwritten_args_size);
     begin();
     settle(std::ptr::null_mut(), || {
         let work = || {
             get(TA)?;
-            frees(freeMemory)?;
+            if freeMemory == 0 {
+                let why = "a tangent frees the shadow of what its function frees: freeMemory cannot be 0";
+                return Err(Complaint::new(ET_NO_DERIVATIVE, why));
+            }
             if mode != DEM_FORWARD_MODE || !augmented.is_null() || !additionalArg.is_null() {
                 let why = "tangents from a tape (forward split mode) cannot be had this way";
                 return Err(Complaint::new(ET_NO_DERIVATIVE, why));
@@ -326,9 +334,12 @@ pub unsafe extern "C-unwind" fn EnzymeCreateForwardDiff(
                 shadow: false,
                 runtime_activity: runtimeActivity != 0,
                 strong_zero: strongZero != 0,
+                keeps: false,
             };
             // SAFETY: by this function's contract.
-            first(&unsafe { request(Logic, todiff, wanted) }?.0)
+            let stated = unsafe { trees::stated(typeInfo.Arguments, constant_args_size) }?;
+            // SAFETY: as above.
+            first(&unsafe { request(Logic, todiff, wanted, stated) }?.0)
         };
         work().map_err(|c: Complaint| c.about(if request_req.is_null() { todiff } else { request_req }, request_ip))
     })
@@ -364,7 +375,7 @@ pub unsafe extern "C-unwind" fn EnzymeCreateAugmentedPrimal(
     width: c_uint,
     AtomicAdd: u8,
 ) -> EnzymeAugmentedReturnPtr {
-    let _ = (typeInfo, subsequent_calls_may_write, overwritten_args_size, nowrite_shadows_size, forceAnonymousTape);
+    let _ = (subsequent_calls_may_write, overwritten_args_size, nowrite_shadows_size, forceAnonymousTape);
     begin();
     settle(std::ptr::null_mut(), || {
         let work = || {
@@ -380,9 +391,12 @@ pub unsafe extern "C-unwind" fn EnzymeCreateAugmentedPrimal(
                 shadow: shadowReturnUsed != 0,
                 runtime_activity: runtimeActivity != 0,
                 strong_zero: strongZero != 0,
+                keeps: false,
             };
             // SAFETY: by this function's contract.
-            let made = unsafe { request(Logic, todiff, wanted) }?;
+            let stated = unsafe { trees::stated(typeInfo.Arguments, constant_args_size) }?;
+            // SAFETY: as above.
+            let made = unsafe { request(Logic, todiff, wanted, stated) }?;
             Ok(std::ptr::without_provenance_mut(made.1))
         };
         work().map_err(|c: Complaint| c.about(if request_req.is_null() { todiff } else { request_req }, request_ip))
@@ -392,7 +406,8 @@ pub unsafe extern "C-unwind" fn EnzymeCreateAugmentedPrimal(
 /// Writes a reverse derivative of `todiff`. Its parameters are those of `todiff`, each that is duplicated followed by its shadow; then the
 /// adjoint of the result if `retType` is `DFT_OUT_DIFF`; then, with `augmented` in mode `DEM_ReverseModeGradient`, the tape. It returns a
 /// structure of the value, if `returnValue` in mode `DEM_ReverseModeCombined`, and the adjoint of each active parameter; nothing if
-/// there are none. Null if it is refused.
+/// there are none. With `freeMemory` 0 it leaves the tape for another call; a combined derivative has none to leave. Null if it is
+/// refused.
 ///
 /// # Safety
 ///
@@ -423,13 +438,12 @@ pub unsafe extern "C-unwind" fn EnzymeCreatePrimalAndGradient(
     augmented: EnzymeAugmentedReturnPtr,
     AtomicAdd: u8,
 ) -> LLVMValueRef {
-    let _ = (typeInfo, subsequent_calls_may_write, overwritten_args_size, forceAnonymousTape);
+    let _ = (subsequent_calls_may_write, overwritten_args_size, forceAnonymousTape);
     begin();
     settle(std::ptr::null_mut(), || {
         let work = || {
             get(TA)?;
             no_atomics(AtomicAdd)?;
-            frees(freeMemory)?;
             if dretUsed != 0 {
                 let why = "the shadow of the result comes from the augmented function: dretUsed cannot be set";
                 return Err(Complaint::new(ET_NO_DERIVATIVE, why));
@@ -444,11 +458,14 @@ pub unsafe extern "C-unwind" fn EnzymeCreatePrimalAndGradient(
                 shadow: false,
                 runtime_activity: runtimeActivity != 0,
                 strong_zero: strongZero != 0,
+                keeps: false,
             };
             match mode {
                 DEM_REVERSE_MODE_COMBINED if augmented.is_null() && additionalArg.is_null() => {
                     // SAFETY: by this function's contract.
-                    first(&unsafe { request(Logic, todiff, wanted) }?.0)
+                    let stated = unsafe { trees::stated(typeInfo.Arguments, constant_args_size) }?;
+                    // SAFETY: as above.
+                    first(&unsafe { request(Logic, todiff, wanted, stated) }?.0)
                 }
                 DEM_REVERSE_MODE_GRADIENT if returnValue == 0 => {
                     let split = get(augmented)?;
@@ -460,7 +477,11 @@ pub unsafe extern "C-unwind" fn EnzymeCreatePrimalAndGradient(
                     if !unsafe { super::llvm::is_tape(additionalArg) } {
                         return Err(Complaint::misuse("the type of the tape is not that of the augmented function"));
                     }
-                    reverse_of(&split)
+                    if freeMemory != 0 {
+                        return reverse_of(&split);
+                    }
+                    // SAFETY: as above.
+                    unsafe { keeping(Logic, todiff, &split) }
                 }
                 _ => Err(Complaint::misuse(
                     "DEM_ReverseModeGradient goes with an augmented function, the type of its tape and no value, \
@@ -479,6 +500,27 @@ fn alive(watched: Option<&Watched>) -> Result<LLVMValueRef, Complaint> {
 
 fn reverse_of(split: &Augmented) -> Result<LLVMValueRef, Complaint> {
     alive(split.functions.get(1))
+}
+
+/// The reverse function of a split derivative that leaves the tape. Those that were made before make and take such tapes from here on.
+///
+/// # Safety
+///
+/// As for `request`.
+unsafe fn keeping(logic: EnzymeLogicRef, function: LLVMValueRef, split: &Augmented) -> Result<LLVMValueRef, Complaint> {
+    let wanted = Wanted { keeps: true, ..split.wanted.clone() };
+    // SAFETY: by this function's contract.
+    let (made, _) = unsafe { request(logic, function, wanted, split.stated.clone()) }?;
+    let [augmented, reverse, keeping] = made[..] else {
+        return Err(Complaint::misuse("nothing was made, please report it"));
+    };
+    for (old, new) in split.functions.iter().zip([augmented, reverse]) {
+        // SAFETY: both are null or functions of this module.
+        if !old.get().is_null() && !unsafe { lent::redirect(old.get(), new.cast()) } {
+            return Err(Complaint::misuse("the functions of the split derivative were changed"));
+        }
+    }
+    Ok(keeping)
 }
 
 fn batched(raw: CBATCH_TYPE) -> Result<Part, Complaint> {
@@ -522,9 +564,10 @@ pub unsafe extern "C-unwind" fn EnzymeCreateBatch(
                 shadow: false,
                 runtime_activity: false,
                 strong_zero: false,
+                keeps: false,
             };
             // SAFETY: by this function's contract.
-            first(&unsafe { request(Logic, tobatch, wanted) }?.0)
+            first(&unsafe { request(Logic, tobatch, wanted, Vec::new()) }?.0)
         };
         work().map_err(|c: Complaint| c.about(if request_req.is_null() { tobatch } else { request_req }, request_ip))
     })

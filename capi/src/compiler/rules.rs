@@ -1,15 +1,14 @@
 //! Handlers: functions that write the derivative of a call of some name.
 //!
 //! They are registered for the process, as the reference's are. A request lets them write rules for the functions that it reaches
-//! (`core/llvm/bridge/handlers.cpp` says how). Handlers of allocations and of differential use are taken and not called:
-//! shadows of memory are allocated as the memory is, and rules get all arguments of their call.
+//! (`core/llvm/bridge/handlers.cpp` says how).
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use enzyme_llvm::compiler::{Augment, Forward, Handler, Handles, Loan, Raw, Reverse, RuleRef};
+use enzyme_llvm::compiler::{Allocate, Augment, Forward, Handler, Handles, Loan, Raw, Release, Reverse, RuleRef, Uses};
 
 use super::gradient::Rule;
 use super::report::{Complaint, settle};
@@ -88,32 +87,48 @@ pub unsafe extern "C-unwind" fn EnzymeRegisterFwdCallHandler(Name: *const c_char
     });
 }
 
-/// Accepted: rules get all arguments of their call, so nothing needs to be said of their use.
+/// Registers what says which values the reverse part of a call handler uses. It is asked when that part is written; a rule gets all
+/// arguments of its call, so its answer changes nothing.
 ///
 /// # Safety
 ///
-/// `Name` is null or ends with a zero.
+/// As for `EnzymeRegisterCallHandler`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn EnzymeRegisterDiffUseCallHandler(Name: *const c_char, Handle: CustomFunctionDiffUse) {
-    let _ = Handle;
-    // SAFETY: by this function's contract.
-    settle((), || unsafe { read_name(Name) }.map(|_| ()));
+    settle((), || {
+        // SAFETY: by this function's contract.
+        let name = unsafe { read_name(Name) }?;
+        let handle = Handle.ok_or_else(|| Complaint::misuse("the callback is null"))?;
+        // SAFETY: references of LLVM-C and handles are addresses.
+        let uses: Uses = unsafe { std::mem::transmute(handle) };
+        register(name, |h| h.uses = Some(uses));
+        Ok(())
+    });
 }
 
-/// Accepted: the shadow of memory is allocated as the memory is.
+/// Registers what writes the shadow of memory that functions of this name return, from the arguments of their call, and fills it with
+/// zeros; and what writes its release where the memory is freed. Without the second it is freed as the memory is.
 ///
 /// # Safety
 ///
-/// `Name` is null or ends with a zero.
+/// As for `EnzymeRegisterCallHandler`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn EnzymeRegisterAllocationHandler(
     Name: *const c_char,
     AHandle: CustomShadowAlloc,
     FHandle: CustomShadowFree,
 ) {
-    let _ = (AHandle, FHandle);
-    // SAFETY: by this function's contract.
-    settle((), || unsafe { read_name(Name) }.map(|_| ()));
+    settle((), || {
+        // SAFETY: by this function's contract.
+        let name = unsafe { read_name(Name) }?;
+        let allocate = AHandle.ok_or_else(|| Complaint::misuse("the callback is null"))?;
+        // SAFETY: references of LLVM-C and handles are addresses.
+        let allocate: Allocate = unsafe { std::mem::transmute(allocate) };
+        // SAFETY: as above.
+        let release: Option<Release> = unsafe { std::mem::transmute(FHandle) };
+        register(name, |h| (h.allocate, h.release) = (Some(allocate), release));
+        Ok(())
+    });
 }
 
 /// Puts rules into the table of handles while their callbacks run.

@@ -6,6 +6,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::sync::{Arc, Mutex};
 
 use enzyme_core::trees::{Concrete, Contradiction, Limits, TypeTree};
+use enzyme_llvm::compiler::{BytesType, StatedBytes};
 
 use super::hooks;
 use super::llvm;
@@ -32,6 +33,32 @@ pub fn keep_tree(tree: TypeTree) -> CTypeTreeRef {
 
 fn read(handle: CTypeTreeRef) -> Result<TypeTree, Complaint> {
     Ok(lock(&*get(handle)?).clone())
+}
+
+/// What trees say of the bytes behind the parameters of a function; nothing if there are none. What lies behind addresses
+/// there is not asked.
+///
+/// # Safety
+///
+/// `trees` is null or points to `count` handles.
+pub unsafe fn stated(trees: *const CTypeTreeRef, count: usize) -> Result<Vec<StatedBytes>, Complaint> {
+    let mut out = Vec::new();
+    for n in 0..if trees.is_null() { 0 } else { count } {
+        // SAFETY: by this function's contract.
+        let tree = read(unsafe { trees.add(n).read() })?;
+        for (ty, offset, bytes) in tree.behind() {
+            let ty = match ty {
+                // Integers are known in words of four bytes.
+                Concrete::Integer if offset == -1 || bytes >= 4 => BytesType::Integer,
+                Concrete::Pointer => BytesType::Pointer,
+                Concrete::Float => BytesType::Float,
+                Concrete::Double => BytesType::Double,
+                _ => continue,
+            };
+            out.push(StatedBytes { param: n as u32, ty, offset, bytes });
+        }
+    }
+    Ok(out)
 }
 
 /// Puts what `change` makes of a tree in its place.

@@ -129,8 +129,8 @@ pub enum MemoryEffect {
     },
     /// New memory is returned, of the size that is the product of these arguments.
     Alloc {
-        /// First factor.
-        size: usize,
+        /// First factor; `None` if the size is not known.
+        size: Option<usize>,
         /// Second factor.
         count: Option<usize>,
         /// It is zero.
@@ -280,11 +280,12 @@ impl KnownCall {
             },
             Known::Identity { .. } => MemoryEffect::Unsupported("an optimisation barrier on an active pointer"),
             Known::Alloc(Alloc { place: AllocPlace::Return, size, zeroed, .. }) => match size {
-                AllocSize::Arg(n) => MemoryEffect::Alloc { size: usize::from(n), count: None, zeroed },
+                AllocSize::Arg(n) => MemoryEffect::Alloc { size: Some(usize::from(n)), count: None, zeroed },
                 AllocSize::Product(a, b) => {
-                    MemoryEffect::Alloc { size: usize::from(a), count: Some(usize::from(b)), zeroed }
+                    MemoryEffect::Alloc { size: Some(usize::from(a)), count: Some(usize::from(b)), zeroed }
                 }
                 AllocSize::String(_) => MemoryEffect::Unsupported("a copied string that holds active data"),
+                AllocSize::Unknown => MemoryEffect::Alloc { size: None, count: None, zeroed },
             },
             Known::Alloc(Alloc { place: AllocPlace::Pointee(place), size, .. }) => match factors(size) {
                 Some((size, count)) => MemoryEffect::AllocInto { place: usize::from(place), size, count },
@@ -318,7 +319,7 @@ fn factors(size: AllocSize) -> Option<(usize, Option<usize>)> {
     match size {
         AllocSize::Arg(n) => Some((usize::from(n), None)),
         AllocSize::Product(a, b) => Some((usize::from(a), Some(usize::from(b)))),
-        AllocSize::String(_) => None,
+        AllocSize::String(_) | AllocSize::Unknown => None,
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, ClassId, resolve};
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BlockId, InstId, Module, Op, ValueId};
+use enzyme_ir::{BlockId, InstId, Module, Op, ShadowRule, ValueId};
 
 use crate::carried::Carried;
 use crate::cut::{CachePrice, Choice, choose};
@@ -276,13 +276,16 @@ fn cleared_again(module: &Module, s: &Subject<'_>) -> Result<Vec<Key>, Refusal> 
             _ => continue,
         };
         match known {
-            MemoryEffect::Alloc { size, count, .. } => {
+            MemoryEffect::Alloc { size: Some(size), count, .. } => {
                 let args = s.func.call_args(i);
                 let factors = std::iter::once(size).chain(count).filter_map(|n| args.get(n).copied());
                 out.extend(factors.map(Key::Primal));
                 out.push(Key::Shadow(r));
             }
-            MemoryEffect::Realloc { .. } | MemoryEffect::AllocInto { .. } | MemoryEffect::Unsupported(_) => {
+            MemoryEffect::Alloc { size: None, .. }
+            | MemoryEffect::Realloc { .. }
+            | MemoryEffect::AllocInto { .. }
+            | MemoryEffect::Unsupported(_) => {
                 let what = "memory of this kind where a tape is used again (enzyme_nofree)".to_owned();
                 return Err(Refusal::new(crate::refusal::RefusalKind::Operation(what)).at(i));
             }
@@ -344,6 +347,25 @@ fn find_selectable(s: &Subject<'_>) -> BTreeSet<ValueId> {
         }
     }
     out
+}
+
+/// How the shadow of the memory that `i` allocates is made, if not as the memory is.
+pub fn shadow_rule(module: &Module, func: &enzyme_ir::Func, i: InstId) -> Option<ShadowRule> {
+    module.direct_callee(func, i).and_then(|f| module.stated.shadows.get(&f)).copied()
+}
+
+/// What frees the shadow of the memory at `p`, if not what frees the memory.
+pub fn shadow_release(module: &Module, s: &Subject<'_>, p: ValueId) -> Result<Option<enzyme_ir::FuncId>, Refusal> {
+    if module.stated.shadows.values().all(|rule| rule.free.is_none()) {
+        return Ok(None);
+    }
+    match s.func.def_inst(p).filter(|i| is_allocation(module, s, *i)) {
+        Some(i) => Ok(shadow_rule(module, s.func, i).and_then(|rule| rule.free)),
+        None => {
+            let what = "freeing memory of which the allocator, and so what frees its shadow, is not known".to_owned();
+            Err(Refusal::new(crate::refusal::RefusalKind::Operation(what)))
+        }
+    }
 }
 
 /// Whether `i` is a call of an allocation function.

@@ -32,7 +32,7 @@ pub use facts::{ByteRun, ByteType, Facts};
 pub use func::{Args, Block, Func, FuncAttrs, Inst, Linkage, Origin, ParamAttrs, Value, ValueDef};
 pub use ids::{BlockId, ConstId, FuncId, GlobalId, InstId, LocId, TypeId, ValueId};
 pub use layout::DataLayout;
-pub use module::{Context, CustomRule, Global, Loc, Module, Stated};
+pub use module::{Context, CustomRule, Global, Loc, Module, ShadowRule, Stated};
 pub use op::*;
 pub use text::{ParseError, parse_module, print_func, print_module};
 pub use types::{FloatKind, StructType, Type, Types};

@@ -148,8 +148,19 @@ pub struct Stated {
     pub rules: BTreeMap<FuncId, CustomRule>,
     /// The library functions that functions are to be taken for.
     pub like: BTreeMap<FuncId, String>,
+    /// How shadows of the memory of allocators are made.
+    pub shadows: BTreeMap<FuncId, ShadowRule>,
     /// Globals through which no derivative flows.
     pub inactive: BTreeSet<GlobalId>,
+}
+
+/// How the shadow of memory from an allocator is made, and freed if not as the memory is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShadowRule {
+    /// Takes the arguments of the allocator; what it gives is zero.
+    pub make: FuncId,
+    /// Takes the shadow.
+    pub free: Option<FuncId>,
 }
 
 /// Functions, globals and what they share.

@@ -28,6 +28,18 @@ EnzStr enz_loan_root(EnzLoan *loan);
 uint8_t enz_loan_return(EnzLoan *loan, const EnzStr *names, size_t count, LLVMValueRef *out);
 // Whether what these functions need allocates memory that the program did not ask for.
 uint8_t enz_loan_allocates(EnzLoan *loan, const EnzStr *names, size_t count);
+// Bytes behind a parameter of the function: so many from `offset` on, or all if that is -1.
+typedef enum EnzBytesType { ENZ_BYTES_INTEGER, ENZ_BYTES_POINTER, ENZ_BYTES_FLOAT, ENZ_BYTES_DOUBLE } EnzBytesType;
+typedef struct EnzStatedBytes {
+  uint32_t param;
+  uint32_t type; // an EnzBytesType
+  int64_t offset;
+  uint64_t bytes;
+} EnzStatedBytes;
+// States these at the entry of the function in the copy, unless others there call it, which may mean other bytes.
+void enz_loan_state(EnzLoan *loan, const EnzStatedBytes *stated, size_t count);
+// Gives the function `from` a body that calls `to`; 0 if that does not fit.
+uint8_t enz_redirect(LLVMValueRef from, LLVMValueRef to);
 void enz_loan_drop(EnzLoan *loan);
 
 // A value that may be erased by others: null then.
@@ -47,6 +59,11 @@ typedef struct EnzHandler {
   uint8_t (*augmented)(LLVMBuilderRef, LLVMValueRef, void *, LLVMValueRef *, LLVMValueRef *, LLVMValueRef *);
   void (*reverse)(LLVMBuilderRef, LLVMValueRef, void *, LLVMValueRef);
   uint8_t (*forward)(LLVMBuilderRef, LLVMValueRef, void *, LLVMValueRef *, LLVMValueRef *);
+  // Whether the reverse part uses a value of the call, or its shadow; by default if the last place is not zero.
+  uint8_t (*uses)(LLVMValueRef, void *, LLVMValueRef, uint8_t, uint32_t, uint8_t *);
+  // The shadow of memory that the call allocates, from its arguments; and what frees that.
+  LLVMValueRef (*allocate)(LLVMBuilderRef, LLVMValueRef, size_t, LLVMValueRef *, void *);
+  LLVMValueRef (*release)(LLVMBuilderRef, LLVMValueRef);
 } EnzHandler;
 
 // Gives a rule a handle while a callback runs, and takes it back.

@@ -9,6 +9,9 @@
 // of memory without is null. What the reverse function needs of the augmented one (its tape, and the result if it is
 // asked for) is put into a box, which the reverse rule frees.
 //
+// Of an allocator a function is made that gives the shadow of its memory, and one that frees it; the module then states
+// that (registry.cpp).
+//
 // Not handled: functions with results that hold addresses, variable arguments, parameters that are structures with
 // addresses, or more than four addresses: their handlers are not called, and the engine refuses their calls where
 // active data passes through them.
@@ -47,6 +50,11 @@ bool fits(const Function &function) {
       return false;
   }
   return pointers <= kMostPointers;
+}
+
+bool allocates(const Function &function) {
+  return !function.isVarArg() && !function.isIntrinsic() && function.getReturnType()->isPointerTy() &&
+         function.getReturnType()->getPointerAddressSpace() == 0;
 }
 
 StringRef nameOf(const Function &function) {
@@ -101,6 +109,40 @@ public:
     for (const Argument &param : function.args())
       if (param.getType()->isPointerTy())
         pointers_.push_back(param.getArgNo());
+  }
+
+  // States the function as an allocator of which callbacks make the shadows.
+  bool writeAllocator() {
+    original();
+    SmallVector<Type *, 8> types;
+    for (const Argument &param : function_.args())
+      types.push_back(param.getType());
+    Function *made = create("shadow", result(), types);
+    const bool good = shadow(*made);
+    dropOriginal();
+    if (!good) {
+      made->eraseFromParent();
+      return false;
+    }
+    PointerType *ptr = PointerType::get(context_, 0);
+    Constant *none = ConstantPointerNull::get(ptr);
+    Constant *parts[] = {&function_, made, none, none};
+    if (handler_.release) {
+      Function *released = create("unshadow", Type::getVoidTy(context_), {result()});
+      IRBuilder<> b(BasicBlock::Create(context_, "entry", released));
+      handler_.release(wrap(&b), wrap(released->getArg(0)));
+      b.CreateRetVoid();
+      if (!sound(*released)) {
+        released->eraseFromParent();
+        made->eraseFromParent();
+        return false;
+      }
+      parts[3] = released;
+    }
+    auto *type = ArrayType::get(ptr, std::size(parts));
+    new GlobalVariable(module_, type, true, GlobalValue::InternalLinkage, ConstantArray::get(type, parts),
+                       "__enzyme_allocation_like_handled." + function_.getName());
+    return true;
   }
 
   bool write() {
@@ -224,6 +266,28 @@ private:
     return !verifyFunction(made, &out) || complain("wrote code that is malformed: " + why);
   }
 
+  // Writes what gives the shadow of memory that the function would allocate with the same arguments.
+  bool shadow(Function &made) {
+    EnzRule rule;
+    rule.mode = ENZ_RULE_AUGMENTED;
+    rule.original = original_;
+    rule.call = call_;
+    rule.made = &made;
+    SmallVector<LLVMValueRef, 8> args;
+    for (Argument &param : original_->args()) {
+      rule.primal[&param] = made.getArg(param.getArgNo());
+      args.push_back(wrap(rule.primal[&param]));
+    }
+    IRBuilder<> b(BasicBlock::Create(context_, "entry", &made));
+    Value *given = unwrap(told(rule, [&](void *handle) {
+      return handler_.allocate(wrap(&b), wrap(call_), args.size(), args.data(), handle);
+    }));
+    if (!given || given->getType() != result())
+      return complain("gave no shadow of the type of the memory's address");
+    b.CreateRet(given);
+    return sound(made);
+  }
+
   // The call in a function that runs it, and the place where that returns.
   Instruction *primalCall(EnzRule &rule) {
     IRBuilder<> b(&rule.made->getEntryBlock());
@@ -300,6 +364,20 @@ private:
     return out;
   }
 
+  // What the handler says is used is there, and so is the rest: an answer changes nothing.
+  void askUses(EnzRule &rule) {
+    if (!handler_.uses)
+      return;
+    for (Argument &param : original_->args())
+      for (uint8_t shadow = 0; shadow < 2; ++shadow) {
+        uint8_t otherwise = 1;
+        if (!shadow || rule.shadow.count(&param))
+          told(rule, [&](void *handle) {
+            return handler_.uses(wrap(call_), handle, wrap(&param), shadow, ENZ_RULE_REVERSE, &otherwise);
+          });
+      }
+  }
+
   // Parameters: those of the function and shadows, the adjoint of the result, the result, the tape.
   bool reverse(unsigned mask, Variant &variant) {
     SmallVector<Type *, 4> more;
@@ -331,6 +409,7 @@ private:
     BasicBlock *body = BasicBlock::Create(context_, "reverse", made);
     b.CreateBr(body);
     b.SetInsertPoint(body);
+    askUses(rule);
     told(rule, [&](void *handle) {
       handler_.reverse(wrap(&b), wrap(call_), handle, wrap(tape));
       return 0;
@@ -538,10 +617,13 @@ uint8_t enz_rules_write(EnzLoan *loan, const EnzHandler *handlers, size_t count,
   SmallVector<std::pair<Function *, const EnzHandler *>, 4> meant;
   for (Function &function : *loan->copy)
     for (const EnzHandler &handler : ArrayRef(handlers, count))
-      if (enz::text(handler.name) == nameOf(function) && isCalled(function) && fits(function))
+      if (enz::text(handler.name) == nameOf(function) && isCalled(function) &&
+          (handler.allocate ? allocates(function) : fits(function)))
         meant.push_back({&function, &handler});
-  for (auto [function, handler] : meant)
-    if (!Writer(*function, *handler, *handles, *out).write())
+  for (auto [function, handler] : meant) {
+    Writer writer(*function, *handler, *handles, *out);
+    if (!(handler->allocate ? writer.writeAllocator() : writer.write()))
       return 0;
+  }
   return 1;
 }

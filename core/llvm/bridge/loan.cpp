@@ -7,12 +7,14 @@
 //
 // Variables that only this module sees are copied with all functions that use them, since LLVM would otherwise take
 // those for read-only that others write. Functions with markers in them are changed in the copy; derivatives call the
-// changed ones.
+// changed ones. What a request says of the bytes behind a parameter is stated at the entry of the copy, as a program
+// does (statements.cpp).
 //
 // Not handled: functions of a module that does not verify (the engine says so).
 
 #include "loan.h"
 
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -286,6 +288,57 @@ uint8_t enz_loan_allocates(EnzLoan *loan, const EnzStr *names, size_t count) {
   SetVector<GlobalValue *> needed;
   return novelties(*loan, ArrayRef(names, count), functions, needed) &&
          any_of(needed, [](const GlobalValue *g) { return g->getName().starts_with("enzyme.rt.alloc"); });
+}
+
+void enz_loan_state(EnzLoan *loan, const EnzStatedBytes *stated, size_t count) {
+  constexpr StringLiteral kStates[] = {"__enzyme_integer.", "__enzyme_pointer.", "__enzyme_float.", "__enzyme_double."};
+  Function &root = *loan->root;
+  if (!root.use_empty())
+    return;
+  IRBuilder<> b(&*root.getEntryBlock().getFirstInsertionPt());
+  for (const EnzStatedBytes &bytes : ArrayRef(stated, count)) {
+    if (bytes.param >= root.arg_size() || bytes.type >= std::size(kStates))
+      continue;
+    Value *at = root.getArg(bytes.param);
+    auto *address = dyn_cast<PointerType>(at->getType());
+    if (!address)
+      continue;
+    const bool all = bytes.offset < 0;
+    // Of a name of its own for each type: the module may declare one of another.
+    const std::string name = (kStates[bytes.type] + Twine(address->getAddressSpace()) + (all ? ".all" : "")).str();
+    SmallVector<Type *, 2> types{address};
+    if (!all)
+      types.push_back(b.getInt64Ty());
+    FunctionCallee states = loan->copy->getOrInsertFunction(name, FunctionType::get(b.getVoidTy(), types, false));
+    if (bytes.offset > 0)
+      at = b.CreatePtrAdd(at, b.getInt64(bytes.offset));
+    SmallVector<Value *, 2> args{at};
+    if (!all)
+      args.push_back(b.getInt64(bytes.bytes));
+    b.CreateCall(states, args);
+  }
+}
+
+uint8_t enz_redirect(LLVMValueRef raw_from, LLVMValueRef raw_to) {
+  auto *from = dyn_cast_or_null<Function>(unwrap(raw_from)), *to = dyn_cast_or_null<Function>(unwrap(raw_to));
+  if (!from || !to || from == to || from->getParent() != to->getParent() || from->isVarArg() ||
+      from->getFunctionType() != to->getFunctionType())
+    return 0;
+  from->deleteBody();
+  from->setLinkage(GlobalValue::InternalLinkage);
+  from->setAttributes(to->getAttributes());
+  from->setCallingConv(to->getCallingConv());
+  IRBuilder<> b(BasicBlock::Create(from->getContext(), "", from));
+  SmallVector<Value *, 8> args;
+  for (Argument &param : from->args())
+    args.push_back(&param);
+  CallInst *call = b.CreateCall(to, args);
+  call->setCallingConv(to->getCallingConv());
+  if (call->getType()->isVoidTy())
+    b.CreateRetVoid();
+  else
+    b.CreateRet(call);
+  return 1;
 }
 
 void enz_loan_drop(EnzLoan *loan) { delete loan; }

@@ -116,9 +116,15 @@ std::optional<unsigned> placeOfAllocation(StringRef list) {
   return std::nullopt;
 }
 
-// An allocator, the number of its argument with the size, what its release takes, its release.
+// An allocator, the number of its argument with the size, what its release takes, its release. Or an allocator, what
+// makes the shadow of its memory, nothing, and what frees that.
 void markAllocator(ArrayRef<Constant *> parts) {
   auto *allocator = parts.size() == 4 ? dyn_cast<Function>(enz::resolve(parts[0])) : nullptr;
+  if (allocator && isa<Function>(enz::resolve(parts[1]))) {
+    keepCall(*allocator);
+    allocator->addFnAttr("enzyme_math", "enzyme.alloc.shadowed");
+    return;
+  }
   auto *release = parts.size() == 4 ? dyn_cast<Function>(enz::resolve(parts[3])) : nullptr;
   if (!allocator || !release)
     return;

@@ -37,6 +37,8 @@ unsafe extern "C" {
     fn enz_loan_root(loan: NonNull<OpaqueLoan>) -> Str;
     fn enz_loan_return(loan: NonNull<OpaqueLoan>, names: *const Str, count: usize, out: *mut Raw) -> u8;
     fn enz_loan_allocates(loan: NonNull<OpaqueLoan>, names: *const Str, count: usize) -> u8;
+    fn enz_loan_state(loan: NonNull<OpaqueLoan>, stated: *const StatedBytes, count: usize);
+    fn enz_redirect(from: Raw, to: Raw) -> u8;
     fn enz_loan_drop(loan: NonNull<OpaqueLoan>);
     fn enz_watch(value: Raw) -> NonNull<OpaqueWatched>;
     fn enz_watched(watched: NonNull<OpaqueWatched>) -> Raw;
@@ -77,6 +79,29 @@ unsafe extern "C" {
     fn enz_rule_describe(rule: NonNull<OpaqueRule>, sink: TextSink, context: *mut c_void);
 }
 
+/// What bytes are.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BytesType {
+    Integer,
+    Pointer,
+    Float,
+    Double,
+}
+
+/// Bytes behind a parameter of a function.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct StatedBytes {
+    /// The number of the parameter.
+    pub param: u32,
+    pub ty: BytesType,
+    /// Where they begin; -1 for all that lies there.
+    pub offset: i64,
+    /// How many they are, if they do not lie everywhere.
+    pub bytes: u64,
+}
+
 /// A callback that writes the augmented part of a call: a builder, the call, a handle of the rule, places for the result, its
 /// shadow and the tape.
 pub type Augment = unsafe extern "C-unwind" fn(Raw, Raw, Raw, *mut Raw, *mut Raw, *mut Raw) -> u8;
@@ -85,6 +110,15 @@ pub type Reverse = unsafe extern "C-unwind" fn(Raw, Raw, Raw, Raw);
 /// A callback that writes the tangent: a builder, the call, a handle of the rule, places for the result and its tangent.
 pub type Forward = unsafe extern "C-unwind" fn(Raw, Raw, Raw, *mut Raw, *mut Raw) -> u8;
 
+/// A callback that says whether the reverse part uses a value: the call, a handle of the rule, the value, whether its shadow is meant,
+/// a number of the C interface for the part, a place to say that the engine is to decide.
+pub type Uses = unsafe extern "C-unwind" fn(Raw, Raw, Raw, u8, u32, *mut u8) -> u8;
+
+/// A callback that writes the shadow of memory that a call allocates: a builder, the call, its arguments, a handle of the rule.
+pub type Allocate = unsafe extern "C-unwind" fn(Raw, Raw, usize, *mut Raw, Raw) -> Raw;
+/// A callback that writes what frees it: a builder, the shadow.
+pub type Release = unsafe extern "C-unwind" fn(Raw, Raw) -> Raw;
+
 /// What a compiler registered for calls of a name.
 #[derive(Clone, Debug, Default)]
 pub struct Handler {
@@ -92,6 +126,9 @@ pub struct Handler {
     pub augmented: Option<Augment>,
     pub reverse: Option<Reverse>,
     pub forward: Option<Forward>,
+    pub uses: Option<Uses>,
+    pub allocate: Option<Allocate>,
+    pub release: Option<Release>,
 }
 
 #[repr(C)]
@@ -100,6 +137,9 @@ struct RawHandler {
     augmented: Option<Augment>,
     reverse: Option<Reverse>,
     forward: Option<Forward>,
+    uses: Option<Uses>,
+    allocate: Option<Allocate>,
+    release: Option<Release>,
 }
 
 #[repr(C)]
@@ -173,6 +213,9 @@ impl Loan {
                 augmented: h.augmented,
                 reverse: h.reverse,
                 forward: h.forward,
+                uses: h.uses,
+                allocate: h.allocate,
+                release: h.release,
             })
             .collect();
         let table = RawHandles { context: (&raw mut *handles).cast(), enter: enter::<H>, leave: leave::<H> };
@@ -181,6 +224,12 @@ impl Loan {
             enz_rules_write(self.raw, raw.as_ptr(), raw.len(), &raw const table, sink, context)
         });
         if good != 0 { Ok(()) } else { Err(why) }
+    }
+
+    /// States what lies behind the parameters of the function, unless it is called in the copy, where that may be something else.
+    pub fn state(&mut self, stated: &[StatedBytes]) {
+        // SAFETY: the loan is alive; the array is as long as said.
+        unsafe { enz_loan_state(self.raw, stated.as_ptr(), stated.len()) };
     }
 
     /// Whether what the functions of these names need allocates memory that the program did not ask for.
@@ -205,6 +254,16 @@ impl Drop for Loan {
         // SAFETY: the loan is ours; sessions borrow `self` and are gone.
         unsafe { enz_loan_drop(self.raw) };
     }
+}
+
+/// Gives the function `from` a body that calls `to`; false if that does not fit.
+///
+/// # Safety
+///
+/// Both are null or values of LLVM-C, in a module that nobody else uses meanwhile.
+pub unsafe fn redirect(from: Raw, to: Raw) -> bool {
+    // SAFETY: by this function's contract.
+    unsafe { enz_redirect(from, to) != 0 }
 }
 
 /// A value that others may erase.

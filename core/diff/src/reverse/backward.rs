@@ -11,6 +11,7 @@ use super::{Reverse, as_call};
 use crate::copies::{Bytes, Overwritten, classify, classify_bytes, overwritten, taken_for_integer};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
+use crate::plan::shadow_rule;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::runtime::{RunWork, over_moved_runs, over_runs};
 
@@ -485,7 +486,7 @@ impl Reverse<'_, '_> {
                     self.copy_adjoint(i, args[dst], args[src], args[len], overlap)
                 }
                 MemoryEffect::Set { dst, len, .. } => self.fill_adjoint(i, args[dst], args[len]),
-                MemoryEffect::Alloc { size, count, .. } if self.s.key.keeps => {
+                MemoryEffect::Alloc { size: Some(size), count, .. } if self.s.key.keeps => {
                     self.clear_allocation(i, args[size], count.and_then(|n| args.get(n)).copied())
                 }
                 MemoryEffect::Alloc { .. } => self.free_allocation(i),
@@ -583,7 +584,13 @@ impl Reverse<'_, '_> {
             pointers.push(self.primal(r)?);
         }
         if self.s.has_shadow(r) {
-            pointers.push(self.shadow(r)?);
+            let shadow = self.shadow(r)?;
+            match shadow_rule(self.e.module, self.s.func, i).and_then(|rule| rule.free) {
+                Some(release) => {
+                    self.e.call_func(release, &[shadow]);
+                }
+                None => pointers.push(shadow),
+            }
         }
         for p in pointers {
             let mut values = Vec::new();

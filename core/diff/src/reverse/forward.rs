@@ -9,7 +9,7 @@ use super::{Reverse, as_call};
 use crate::checkpoint;
 use crate::copies::{Bytes, classify, taken_for_integer};
 use crate::keys::{Key, holds_no_address, moved_in_lanes};
-use crate::plan::Rows;
+use crate::plan::{Rows, shadow_release, shadow_rule};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
 use crate::runtime::{RunWork, over_moved_runs};
@@ -545,7 +545,15 @@ impl Reverse<'_, '_> {
                         }
                         if let Some(p) = args.get(ptr).filter(|p| self.s.has_shadow(**p)) {
                             values[ptr + 1] = self.forward_shadow(*p)?;
-                            self.e.copy(&Inst { origin: None, ..as_call(&inst) }, &values, MemClass::Unknown);
+                            match shadow_release(self.e.module, &self.s, *p).map_err(|r| r.at(i))? {
+                                Some(release) => {
+                                    self.e.call_func(release, &[values[ptr + 1]]);
+                                }
+                                None => {
+                                    let copy = Inst { origin: None, ..as_call(&inst) };
+                                    self.e.copy(&copy, &values, MemClass::Unknown);
+                                }
+                            }
                         }
                     } else if self.plan.frees.deferred.contains(&i) {
                         let Some(release) = self.release_of(i, &args) else {
@@ -558,7 +566,8 @@ impl Reverse<'_, '_> {
                             }
                             if self.s.has_shadow(*p) {
                                 let shadow = self.forward_shadow(*p)?;
-                                self.defer_free_by(shadow, release);
+                                let by = shadow_release(self.e.module, &self.s, *p).map_err(|r| r.at(i))?;
+                                self.defer_free_by(shadow, by.unwrap_or(release));
                             }
                         }
                     }
@@ -572,7 +581,13 @@ impl Reverse<'_, '_> {
                 MemoryEffect::Alloc { size, count, zeroed } => {
                     self.copy_call(&inst);
                     let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
-                    let mut bytes = args.get(size).map(|a| self.forward_value(*a));
+                    if let Some(rule) = shadow_rule(self.e.module, self.s.func, i) {
+                        let values: Vec<ValueId> = args.iter().map(|a| self.forward_value(*a)).collect();
+                        let shadow = self.e.call_func(rule.make, &values);
+                        self.shadows[self.lane].insert(r, shadow);
+                        return Ok(());
+                    }
+                    let mut bytes = size.and_then(|n| args.get(n)).map(|a| self.forward_value(*a));
                     if let (Some(a), Some(b)) = (bytes, count.and_then(|n| args.get(n))) {
                         let b = self.forward_value(*b);
                         bytes = Some(self.e.b().binary(enzyme_ir::BinOp::Mul, a, b));

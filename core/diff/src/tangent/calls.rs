@@ -6,6 +6,7 @@ use enzyme_ir::{BinOp, FuncId, Inst, InstId, MemClass, Op, TailKind, ValueId};
 
 use super::Tangent;
 use crate::copies::writes_beside_floats;
+use crate::plan::{shadow_release, shadow_rule};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode};
 use crate::reverse::memory::{clear_new, holds_shadowed};
@@ -156,18 +157,18 @@ impl Tangent<'_, '_> {
             }
             MemoryEffect::Alloc { size, count, zeroed } => {
                 let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
-                let shadow = self.repeat(inst, args, &[])?;
-                let mut bytes = self.value(args[size]);
-                if let Some(n) = count {
-                    let n = self.value(args[n]);
-                    bytes = self.e.b().binary(enzyme_ir::BinOp::Mul, bytes, n);
-                }
-                if let Some(shadow) = shadow {
-                    if !zeroed {
-                        self.e.fill_zero(shadow, bytes);
-                    }
+                if let Some(rule) = shadow_rule(self.e.module, self.s.func, i) {
+                    let values: Vec<ValueId> = args.iter().map(|a| self.value(*a)).collect();
+                    let shadow = self.e.call_func(rule.make, &values);
                     self.shadows[self.lane].insert(r, shadow);
+                    return Ok(());
                 }
+                let Some(shadow) = self.repeat(inst, args, &[])? else { return Ok(()) };
+                if let (Some(size), false) = (size, zeroed) {
+                    let bytes = self.bytes_of(args, size, count);
+                    self.e.fill_zero(shadow, bytes);
+                }
+                self.shadows[self.lane].insert(r, shadow);
                 Ok(())
             }
             MemoryEffect::Realloc { ptr, size, count } => {
@@ -180,7 +181,15 @@ impl Tangent<'_, '_> {
             }
             MemoryEffect::Free { ptr } => {
                 if self.s.has_shadow(args[ptr]) {
-                    self.repeat(inst, args, &[ptr])?;
+                    match shadow_release(self.e.module, &self.s, args[ptr]).map_err(|r| r.at(i))? {
+                        Some(release) => {
+                            let shadow = self.shadow(args[ptr])?;
+                            self.e.call_func(release, &[shadow]);
+                        }
+                        None => {
+                            self.repeat(inst, args, &[ptr])?;
+                        }
+                    }
                 }
                 Ok(())
             }

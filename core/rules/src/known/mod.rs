@@ -113,6 +113,8 @@ pub enum AllocSize {
     Product(u8, u8),
     /// Length of the string an argument points to, and its terminator. The new memory holds that string.
     String(u8),
+    /// Not known.
+    Unknown,
 }
 
 /// Where a function returns new memory.
@@ -208,6 +210,7 @@ impl KnownFn {
             AllocSize::Arg(i) => is_int(i),
             AllocSize::Product(i, j) => is_int(i) && is_int(j),
             AllocSize::String(i) => is_pointer(i),
+            AllocSize::Unknown => true,
         };
         let returns_pointer = matches!(types[ret], Type::Ptr(_));
         let shape = match self.what {
