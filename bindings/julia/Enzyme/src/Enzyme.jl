@@ -30,6 +30,7 @@ include("split.jl")
 include("zero.jl")
 include("sugar.jl")
 include("test_utils.jl")
+include("precompile.jl")
 
 function __init__()
     session[] = time_ns()

@@ -34,8 +34,13 @@ end
 const RULES = ((EnzymeRules.forward, 3), (EnzymeRules.augmented_primal, 3), (EnzymeRules.inactive, 2))
 
 "Grows with each rule."
-age() = reduce(max, (m.primary_world for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, EnzymeRules.inactive)
-    for m in methods(rule)); init = UInt(0))
+function age()
+    newest = UInt(0)
+    for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, EnzymeRules.inactive), m in methods(rule)
+        newest = max(newest, m.primary_world)
+    end
+    newest
+end
 
 "Whether the rule is for calls of a method with these types of arguments."
 function fits(rule, m::Method, F, arguments)

@@ -30,8 +30,14 @@ end
 
 "The types of what lies behind `primal`'s parameters, `nothing` for what has no shadow."
 function contents(plan::Plan)
-    types = [eltype(T) for T in plan.signature.parameters[2:end] if T !== Nothing]
-    isempty(plan.slots) ? types : Any[s.shadows == 0 ? nothing : T for (s, T) in zip(plan.slots, types)]
+    types = Any[]
+    for T in plan.signature.parameters[2:end]
+        T === Nothing || push!(types, eltype(T))
+    end
+    for (n, s) in enumerate(plan.slots)
+        s.shadows == 0 && (types[n] = nothing)
+    end
+    types
 end
 
 "The functions that a plan is called by."
