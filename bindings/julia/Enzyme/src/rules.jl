@@ -71,6 +71,7 @@ function never_inline!(m::Method)
         push!(code.codelocs, code.codelocs[end])
         push!(code.ssaflags, 0x00)
         code.ssavaluetypes += 1
+        code.inlineable = false
     end
 end
 

@@ -54,6 +54,9 @@ EnzymeRules.augmented_primal(config, func::Const{typeof(pair)}, ::Type, x::Activ
 failing(x) = x
 EnzymeRules.forward(config, func::Const{typeof(failing)}, ::Type{<:Duplicated}, x::Duplicated) = throw(DomainError(x.val, "by the rule"))
 
+@inline tiny(x, y...) = x + length(y)
+EnzymeRules.forward(config, func::Const{typeof(tiny)}, ::Type{<:Duplicated}, x::Duplicated, y...) = Duplicated(func.val(x.val, map(a -> a.val, y)...), 100 * x.dval)
+EnzymeRules.@easy_rule(Base.sinpi(x::Float64), (1000.0,))
 inside(x) = (y = zeros(2); square_all!(y, x); x .= 0; sum(y))
 const table = [1.0, 2.0]
 factor() = 10
@@ -102,6 +105,18 @@ end
     @test autodiff(Reverse, x -> weigh(x, 4, [1.0, 2.0], 0.5f0), Active, Active(2.0)) == ((4.0,),)
     @test autodiff(Reverse, x -> weigh(x, 4, table, 0.5f0), Active, Active(2.0)) == ((4.0,),)
     @test table == [1.0, 2.0]
+end
+
+@testset "that stay calls" begin
+    @test autodiff(Forward, x -> tiny(x), Duplicated(2.0, 1.0)) == (100.0,)
+    @test_throws Enzyme.EnzymeError autodiff(Forward, x -> tiny(x, 3, 4) * tiny(x), Duplicated(2.0, 1.0))
+    @test autodiff(Reverse, x -> tiny(x)^2, Active, Active(2.0)) == ((4.0,),)
+    @test autodiff(Reverse, x -> sinpi(x) + x, Active, Active(0.5)) == ((1001.0,),)
+    forward, reverse = autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(cube)}, Active, Active{Float64})
+    tape, value, _ = forward(Const(cube), Active(2.0))
+    @test value == 8.0 && reverse(Const(cube), Active(2.0), 1.0, tape) == ((200.0,),)
+    inner(x, y) = weigh(x, 4, y, 0.5f0)
+    @test_throws Enzyme.EnzymeError autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(inner)}, Active, Active{Float64}, Const{Vector{Float64}})[1](Const(inner), Active(2.0), Const([1.0]))
 end
 
 @testset "inactive" begin
