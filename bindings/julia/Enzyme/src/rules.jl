@@ -12,23 +12,27 @@ module Rules
 import ..LLVM, ..Emit, ..Models, ..EnzymeRules, ..refuse, ..make_ref, ..RefValue
 import ..Annotation, ..Const, ..Active, ..Duplicated
 
-"The methods of rules with the type of the function that each is of."
+"The methods of rules with the type of each function that one is of."
 function given(rule, at)
     out = Tuple{Method,Any}[]
     for m in methods(rule)
-        F = function_type(m, at)
-        F === nothing || push!(out, (m, F))
+        parameters = Base.unwrap_unionall(m.sig).parameters
+        for F in Base.uniontypes(length(parameters) < at ? Any : function_type(parameters[at]))
+            if F isa DataType && isdefined(F, :instance)
+                push!(out, (m, F))
+            else
+                @warn "Enzyme: the rule at $(m.file):$(m.line) is not used: it is for no function by its own type, typeof(f)" maxlog = 1 _id = Symbol(m.file, m.line)
+            end
+        end
     end
     out
 end
 
-"The type of the one function that a method's parameter is for, bare or behind an annotation."
-function function_type(m::Method, at)
-    parameters = Base.unwrap_unionall(m.sig).parameters
-    length(parameters) < at && return nothing
-    P = parameters[at]
-    F = P isa DataType && P <: Annotation ? P.parameters[1] : P
-    F isa DataType && isdefined(F, :instance) ? F : nothing
+"The type, or types, of the functions that a parameter of a rule is for: bare or behind an annotation."
+function function_type(P)
+    P isa TypeVar && return function_type(P.ub)
+    T = Base.unwrap_unionall(P)
+    T isa DataType && T <: Annotation ? function_type(T.parameters[1]) : P
 end
 
 const RULES = ((EnzymeRules.forward, 3), (EnzymeRules.augmented_primal, 3), (EnzymeRules.inactive, 2))

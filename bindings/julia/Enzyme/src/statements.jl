@@ -1,8 +1,8 @@
 # What Julia's types say of memory, told to the engine where a derivative begins: where floats lie behind the `Ref`s of a call. A program may
 # read a float's bits as an integer (`reinterpret(Int64, x)`), and then nothing in its code says that a float was there.
 #
-# Told: floats of a `Ref`'s content, of structures in it, of arrays and objects that these lead to. Not told: what lies behind references
-# that may be undefined (elements of arrays, fields that a constructor may leave out), and unions.
+# Told: floats of a `Ref`'s content, of structures in it, of arrays and objects that these lead to. An element whose number is not known stands for
+# all of an array. Not told: what a union or a field without concrete type leads to, and lists beyond their first object.
 
 module Statements
 
@@ -61,6 +61,15 @@ function load!(w::Writer, type, p, offset)
 end
 state!(w::Writer, p, T, bytes) = println(w.io, "  call void @__enzyme_$(NAMES[T])(i8* $p, i64 $bytes)")
 
+"What `body` writes, for programs in which the condition holds."
+function guarded!(body, w::Writer, condition)
+    w.count += 1
+    n = w.count
+    println(w.io, "  br i1 $condition, label %then$n, label %end$n\nthen$n:")
+    body()
+    println(w.io, "  br label %end$n\nend$n:")
+end
+
 "What lies at `p`: a float, or the fields of a structure."
 function content!(w::Writer, p, T, above)
     for (offset, F, count) in runs(haskey(NAMES, T) ? floats(T) : floats_of_fields(T))
@@ -69,36 +78,47 @@ function content!(w::Writer, p, T, above)
     references!(w, p, T, 0, above)
 end
 
-"The objects that the fields at `p` lead to."
-function references!(w::Writer, p, T, start, above)
+"The objects that the fields at `p` lead to; `sure`: all that a constructor sets is set."
+function references!(w::Writer, p, T, start, above, sure = true)
     for n in 1:fieldcount(T)
         F, offset = fieldtype(T, n), start + Int(fieldoffset(T, n))
-        if is_inline(F)
-            references!(w, p, F, offset, above)
-        elseif n <= T.ninitialized && has_object(F) && !(F in above)
-            object!(w, load!(w, "i8*", p, offset), F, [above; F])
-        end
+        is_set = sure && n <= T.ninitialized
+        is_inline(F) ? references!(w, p, F, offset, above, is_set) : reference!(w, p, offset, F, above, is_set)
     end
+end
+
+function reference!(w::Writer, p, offset, T, above, is_set)
+    (has_object(T) && !(T in above)) || return
+    object = load!(w, "i8*", p, offset)
+    is_set && return object!(w, object, T, [above; T])
+    guarded!(() -> object!(w, object, T, [above; T]), w, emit!(w, "icmp ne i8* $object, null"))
 end
 
 has_object(T) = T isa DataType && isconcretetype(T) && (T <: Array || fieldcount(T) > 0) && parentmodule(Statements).may_differentiate(T)
 
 function object!(w::Writer, p, T, above)
     T <: Array || return content!(w, p, T, above)
-    E = eltype(T)
-    found = E isa DataType && Base.allocatedinline(E) ? runs(floats(E)) : []
-    isempty(found) && return
+    E, size = eltype(T), Base.elsize(T)
+    is_inline = Base.allocatedinline(E)
+    found = is_inline ? runs(floats(E)) : []
+    has_references = is_inline ? E isa DataType && !isbitstype(E) && has_object(E) : has_object(E) && !(E in above)
+    (isempty(found) && !has_references) && return
     data, length = load!(w, "i8*", p, Emit.ARRAY.data), load!(w, "i64", p, Emit.ARRAY.length)
-    size = Base.elsize(T)
     for (offset, F, count) in found
-        if count * sizeof(F) == size
-            state!(w, data, F, emit!(w, "mul i64 $length, $size"))
-        else
-            # An element whose number is not known stands for all.
-            first = emit!(w, "bitcast i8* $data to [$size x i8]*")
-            state!(w, emit!(w, "getelementptr [$size x i8], [$size x i8]* $first, i64 $length, i64 $offset"), F, count * sizeof(F))
-        end
+        whole = count * sizeof(F) == size
+        whole ? state!(w, data, F, emit!(w, "mul i64 $length, $size")) : state!(w, element!(w, data, size, length, offset), F, count * sizeof(F))
     end
+    has_references || return
+    guarded!(w, emit!(w, "icmp ne i64 $length, 0")) do
+        last = element!(w, data, size, emit!(w, "sub i64 $length, 1"), 0)
+        is_inline ? references!(w, last, E, 0, above, false) : reference!(w, last, 0, E, above, false)
+    end
+end
+
+"The address in one of an array's elements."
+function element!(w::Writer, data, size, number, offset)
+    first = emit!(w, "bitcast i8* $data to [$size x i8]*")
+    emit!(w, "getelementptr [$size x i8], [$size x i8]* $first, i64 $number, i64 $offset")
 end
 
 "States, where the function begins, what its parameters point to: `contents` are the types of `Ref`s' values, `nothing` where it does not matter."
@@ -111,7 +131,7 @@ function add!(m::LLVM.Module, f::LLVM.Value, contents)
         if haskey(NAMES, T) || is_inline(T)
             content!(w, p, T, Any[])
         elseif has_object(T)
-            object!(w, load!(w, "i8*", p, 0), T, Any[T])
+            reference!(w, p, 0, T, Any[], true)
         end
     end
     body = String(take!(w.io))

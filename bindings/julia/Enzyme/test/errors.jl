@@ -62,6 +62,7 @@ end
 @testset "bits of floats" begin
     refused(f, arguments...; mode = Reverse) = (e = thrown(() -> autodiff(mode, f, arguments...)); e isa Enzyme.EnzymeError && e.items[1].code == "E0205")
     @test refused(triple_bits, Active, Active(1.0))
+    @test occursin("errors.jl:", message(thrown(() -> autodiff(Reverse, triple_bits, Active, Active(1.0)))))
     @test refused(triple_bits, Active, Active(1.0f0))
     @test refused(triple_bits, Duplicated(1.0, 1.0); mode = Forward)
     @test refused(triple_bits, Duplicated(1.0f0, 1.0f0); mode = Forward)
@@ -77,6 +78,14 @@ end
     @test refused(s -> triple_bits(s.time), Active, Duplicated(State(1.0, [1.0]), State(0.0, [0.0])))
     @test refused(s -> triple_bits(s.values[1]), Active, Duplicated(State(1.0, [1.0]), State(0.0, [0.0])))
     @test refused(t -> triple_bits(t[2][1]), Active, MixedDuplicated((1.0, [1.0]), Ref((0.0, [0.0]))))
+    @test refused(v -> triple_bits(v[2][1]), Active, Duplicated([[1.0], [2.0]], [[0.0], [0.0]]))
+    @test refused((v, n) -> triple_bits(v[n].values[n]), Duplicated([State(1.0, [1.0])], [State(0.0, [0.0])]), Const(1); mode = Forward)
+    @test refused(v -> triple_bits(v[1][2][1]), Active, Duplicated([(1, [1.0])], [(1, [0.0])]))
+    # What is told of does not have to be there.
+    nowhere, empty = Vector{Vector{Float64}}(undef, 2), Vector{Float64}[]
+    @test autodiff(Forward, (v, x) -> isassigned(v, 1) ? 2x : 3x, Duplicated(nowhere, Vector{Vector{Float64}}(undef, 2)), Duplicated(1.0, 1.0)) == (3.0,)
+    @test autodiff(Reverse, (v, x) -> length(v) * x, Active, Duplicated(empty, Vector{Float64}[]), Active(1.0)) == ((nothing, 0.0),)
+    @test_throws UndefRefError autodiff(Reverse, v -> v[1][1], Active, Duplicated(nowhere, Vector{Vector{Float64}}(undef, 2)))
     # Bits that matter to no derivative.
     @test autodiff(Reverse, (x, c) -> x * triple_bits(c), Active, Active(1.0), Const(1.0)) == ((triple_bits(1.0), nothing),)
     @test autodiff(Reverse, (x, v) -> x * triple_bits(v[1]), Active, Active(1.0), Const([1.0])) == ((triple_bits(1.0), nothing),)

@@ -54,6 +54,9 @@ EnzymeRules.augmented_primal(config, func::Const{typeof(pair)}, ::Type, x::Activ
 failing(x) = x
 EnzymeRules.forward(config, func::Const{typeof(failing)}, ::Type{<:Duplicated}, x::Duplicated) = throw(DomainError(x.val, "by the rule"))
 
+one_of(x) = x
+other_of(x) = 2x
+EnzymeRules.forward(config, func::Const{<:Union{typeof(one_of),typeof(other_of)}}, ::Type{<:Duplicated}, x::Duplicated) = Duplicated(func.val(x.val), 100 * x.dval)
 @inline tiny(x, y...) = x + length(y)
 EnzymeRules.forward(config, func::Const{typeof(tiny)}, ::Type{<:Duplicated}, x::Duplicated, y...) = Duplicated(func.val(x.val, map(a -> a.val, y)...), 100 * x.dval)
 EnzymeRules.@easy_rule(Base.sinpi(x::Float64), (1000.0,))
@@ -108,6 +111,13 @@ end
 end
 
 @testset "that stay calls" begin
+    @test autodiff(Forward, x -> one_of(x) + other_of(x), Duplicated(2.0, 1.0)) == (200.0,)
+    d1, d2 = zeros(2), zeros(2)
+    autodiff(Reverse, v -> cube(v[1]) * v[2], Active, BatchDuplicated([2.0, 3.0], (d1, d2)))
+    @test d1 == d2 == [600.0, 8.0]
+    x, y, dx, dy = [1.0, 2.0], zeros(2), (zeros(2), zeros(2)), ([1.0, 0.0], [0.0, 1.0])
+    @test_throws Enzyme.EnzymeError autodiff(Reverse, square_all!, Const, BatchDuplicated(y, dy), BatchDuplicated(x, dx))
+    @test_throws Enzyme.EnzymeError autodiff(Forward, square_all!, Const, BatchDuplicated(y, dy), BatchDuplicated(x, dx))
     @test autodiff(Forward, x -> tiny(x), Duplicated(2.0, 1.0)) == (100.0,)
     @test_throws Enzyme.EnzymeError autodiff(Forward, x -> tiny(x, 3, 4) * tiny(x), Duplicated(2.0, 1.0))
     @test autodiff(Reverse, x -> tiny(x)^2, Active, Active(2.0)) == ((4.0,),)
@@ -157,5 +167,9 @@ end
     @test occursin("by the rule", said(() -> autodiff(Forward, failing, Duplicated(1.0, 1.0))))
     @test_throws DomainError autodiff(Forward, failing, Duplicated(1.0, 1.0))
     @test autodiff(Reverse, failing, Active, Active(1.0)) == ((1.0,),)
+    @eval struct Scaled; by::Float64; end
+    @eval (s::Scaled)(x) = s.by * x
+    @eval EnzymeRules.forward(config, func::Const{Scaled}, ::Type{<:Duplicated}, x::Duplicated) = Duplicated(1.0, 1.0)
+    @test_logs (:warn, r"is not used") match_mode = :any @test Base.invokelatest(() -> autodiff(Forward, x -> Scaled(3.0)(x), Duplicated(1.0, 1.0))) == (3.0,)
     @test occursin("second derivatives", said(() -> hvp(v -> cube(v[1]), [1.0], [1.0])))
 end
