@@ -20,10 +20,10 @@ const FILES: [(&str, usize); 11] = [
     ("programs", 10),
     ("linear_algebra", 20),
     ("sugar", 35),
-    ("errors", 45),
+    ("errors", 60),
     ("modes", 25),
     ("collector", 5),
-    ("rules", 45),
+    ("rules", 50),
     ("bitcode", 10),
 ];
 
