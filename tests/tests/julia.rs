@@ -13,16 +13,18 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// The largest file, and Julia's own compilation of it, on a machine with other work.
 const LIMIT: Duration = Duration::from_secs(900);
 /// The files of the package's tests, and the checks that each has at least.
-const FILES: [(&str, usize); 9] = [
+const FILES: [(&str, usize); 11] = [
     ("scalars", 80),
     ("arrays", 60),
     ("structures", 35),
     ("programs", 10),
     ("linear_algebra", 20),
     ("sugar", 35),
-    ("errors", 25),
+    ("errors", 60),
     ("modes", 25),
     ("collector", 5),
+    ("rules", 50),
+    ("bitcode", 10),
 ];
 
 fn main() -> ExitCode {

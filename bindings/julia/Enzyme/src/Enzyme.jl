@@ -11,21 +11,26 @@ export autodiff, autodiff_deferred, autodiff_thunk, gradient, gradient!, jacobia
 export Forward, ForwardWithPrimal, Reverse, ReverseWithPrimal, ReverseSplitNoPrimal, ReverseSplitWithPrimal, ReverseSplitWidth
 export ForwardMode, ReverseMode, set_runtime_activity, clear_runtime_activity, set_strong_zero, clear_strong_zero, WithPrimal, NoPrimal
 export Annotation, Const, Active, Duplicated, DuplicatedNoNeed, BatchDuplicated, BatchDuplicatedNoNeed, MixedDuplicated, BatchMixedDuplicated
-export test_forward, test_reverse
+export test_forward, test_reverse, EnzymeRules
 
 include("types.jl")
 include("llvm.jl")
 include("emit_1_5.jl")
 include("library.jl")
 include("errors.jl")
+include("bitcode.jl")
 include("normalise.jl")
 include("models.jl")
+include("statements.jl")
+include("enzyme_rules.jl")
 include("thunk.jl")
 include("autodiff.jl")
+include("rules.jl")
 include("split.jl")
 include("zero.jl")
 include("sugar.jl")
 include("test_utils.jl")
+include("precompile.jl")
 
 function __init__()
     session[] = time_ns()

@@ -167,16 +167,17 @@ without_collector(body) = quote
     end
 end
 
-"The expression of a call: `Ref`s made, the thunk called, `back` evaluated."
-function call_expression(plan, p::Parts, back)
+"The expression of a call: `Ref`s made, the thunk called, `back` evaluated. `told`: annotations of what the thunk may store references in."
+call_expression(plan, p::Parts, back) = call_expression(plan, p.made, p.pointers, back, [:f, :(args...)])
+function call_expression(plan, made, pointers, back, told)
     cached = Cached()
-    addresses = Expr(:tuple, (:(pointer_from_objref($q)) for q in p.pointers)...)
+    addresses = Expr(:tuple, (:(pointer_from_objref($p)) for p in pointers)...)
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
         $(without_collector(quote
-            $(p.made...)
-            GC.@preserve $(p.pointers...) call(address, $addresses)
-            $(QuoteNode(cached)).stores && tell_collector(f, args...)
+            $(made...)
+            GC.@preserve $(pointers...) call(address, $addresses)
+            $(QuoteNode(cached)).stores && tell_collector($(told...))
             return $back
         end))
     end

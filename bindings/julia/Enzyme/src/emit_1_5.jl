@@ -49,6 +49,22 @@ function symbol(native::Native, code::Core.CodeInstance)
     found == C_NULL ? "" : LLVM.name(found)
 end
 
+"All specialisations of a method."
+specializations(m::Method) = Core.MethodInstance[m.specializations[n] for n in 1:length(m.specializations) if isassigned(m.specializations, n)]
+
+"Defines a method anew, with its code as `change!` leaves it."
+function redefine!(change!, m::Method)
+    code = copy(Base.uncompressed_ast(m))
+    change!(code)
+    variables, signature = Any[], m.sig
+    while signature isa UnionAll
+        push!(variables, signature.var)
+        signature = signature.body
+    end
+    head = Core.svec(Core.svec(signature.parameters...), Core.svec(variables...), LineNumberNode(Int(m.line), m.file))
+    ccall(:jl_method_def, Cvoid, (Any, Any, Any), head, code, m.module)
+end
+
 "Julia's passes, as far as the lowering of its own intrinsics."
 optimise!(m::LLVM.Module) =
     LLVM.run_passes(m, p -> ccall(:jl_add_optimization_passes, Cvoid, (Ptr{Cvoid}, Cint, Cint), p, 2, 0))

@@ -103,8 +103,8 @@ function replace_markers(m::Ptr{Cvoid})
     place[]
 end
 
-"Adds definitions, given as text, to a module."
-function link(m::Ptr{Cvoid}, source::String)
+"Adds definitions, given as text or bitcode, to a module."
+function link(m::Ptr{Cvoid}, source::Union{String,Vector{UInt8}})
     error = Ref{Ptr{Cvoid}}(C_NULL)
     check(ccall(entry(:enzyme_module_link), Cint, (Ptr{Cvoid}, Ptr{UInt8}, Csize_t, Ref{Ptr{Cvoid}}), m, source, sizeof(source), error), error)
 end

@@ -175,8 +175,7 @@ function of_blas(m::LLVM.Module, name::String)
 end
 
 "Adds the code of a method of ours to a module, unless it is there."
-function add!(m::LLVM.Module, model, types, world; finished = false)
-    name = "enzyme.$(nameof(model)).$(join(types, "."))"
+function add!(m::LLVM.Module, model, types, world; finished = false, name = "enzyme.$(nameof(model)).$(join(types, "."))")
     there = LLVM.GetNamedFunction(m, name)
     there == C_NULL || return there
     instance = Emit.method_instance(Tuple{typeof(model),types...}, world)

@@ -12,7 +12,7 @@
 
 module Normalise
 
-import ..LLVM, ..Emit
+import ..LLVM, ..Emit, ..Bitcode
 
 # Functions of Base on one float, and the names under which libm and the engine know them.
 const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin", :acos => "acos", :atan => "atan", :sinh => "sinh",
@@ -97,14 +97,14 @@ function fill_chosen()
     end
 end
 
-"The name of the C function at an address; empty if it has none."
+"The name of the C function at an address and the library that it is of; empty if it has none."
 function c_name(address::UInt)
     isempty(chosen) && fill_chosen()
-    haskey(chosen, address) && return chosen[address]
+    haskey(chosen, address) && return chosen[address], ""
     info = Ref(SymbolInfo(C_NULL, C_NULL, C_NULL, C_NULL))
     found = ccall(:dladdr, Cint, (UInt, Ref{SymbolInfo}), address, info)
     i = info[]
-    (found == 0 || i.name == C_NULL || UInt(i.address) != address) ? "" : unsafe_string(i.name)
+    (found == 0 || i.name == C_NULL || UInt(i.address) != address) ? ("", "") : (unsafe_string(i.name), unsafe_string(i.file))
 end
 
 # Functions of the run-time system through which no derivative flows, whatever they are given.
@@ -150,6 +150,7 @@ mutable struct Work
     bytes::LLVM.Type         # i8*
     stale::Vector{Tuple{String,LLVM.Value}} # calls of markers, to be erased
     stores::Bool              # references are stored in objects
+    linked::Vector{Bitcode.Given} # bitcode of C functions that are called
 end
 
 function declared(w::Work, name::String, type::LLVM.Type)
@@ -256,6 +257,21 @@ function of_blas!(w::Work, call, name::String)
     true
 end
 
+"A call of a C function as its bitcode defines it, with pointers where Julia has integers; false if none was given."
+function of_bitcode!(w::Work, call, library::String, name::String)
+    found = Bitcode.of(library, name)
+    found === nothing && return false
+    pointers, returns_pointer = found.functions[name]
+    args = arguments(call)
+    length(args) == length(pointers) || return false
+    types = LLVM.Ref[p ? w.bytes : LLVM.TypeOf(a) for (p, a) in zip(pointers, args)]
+    type = LLVM.FunctionType(returns_pointer ? w.bytes : LLVM.TypeOf(call), types, length(types), 0)
+    LLVM.PositionBuilderBefore(w.builder, call)
+    replace_call!(w, call, declared(w, name, type), LLVM.Ref[convert_to(w.builder, a, t) for (a, t) in zip(args, types)])
+    found in w.linked || push!(w.linked, found)
+    true
+end
+
 "A call in one of the boxed conventions: the arguments go into an array."
 function boxed!(w::Work, f, call, convention, is_warm)
     args = arguments(call)
@@ -354,10 +370,11 @@ function call!(w::Work, f, call, is_warm::Bool)
     type = LLVM.GetElementType(LLVM.TypeOf(callee))
     if kind == LLVM.VALUE_CONSTANT_EXPR
         at = address(callee)
-        name = at === nothing ? "" : c_name(at)
+        name, library = at === nothing ? ("", "") : c_name(at)
         isempty(name) && return
         haskey(MODELS, name) && model!(w, call, name) && return
         of_blas!(w, call, name) && return
+        of_bitcode!(w, call, library, name) && return
         target = declared(w, name, type)
         LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION && note!(w, target, name)
         if !is_warm
@@ -400,14 +417,14 @@ function note!(w::Work, f, name)
     nothing
 end
 
-"Rewrites a module without address spaces. Whether its code stores references in objects."
+"Rewrites a module without address spaces. Whether its code stores references in objects, and the bitcode that is to be linked."
 function rewrite!(mod::LLVM.Module, models::String)
     LLVM.link_text!(mod, models)
     for f in LLVM.functions(mod)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
     end
     c = LLVM.GetModuleContext(mod)
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], false)
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], false, Bitcode.Given[])
     own = LLVM.functions(mod)
     for f in own
         LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
@@ -417,7 +434,7 @@ function rewrite!(mod::LLVM.Module, models::String)
         name == marker && LLVM.InstructionEraseFromParent(i)
     end
     LLVM.DisposeBuilder(w.builder)
-    w.stores
+    w.stores, w.linked
 end
 
 end

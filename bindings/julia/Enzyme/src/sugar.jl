@@ -160,8 +160,8 @@ end
     made = [:(r = make_ref($R)), :(dr = make_ref($R)), :(s = make_ref($R, one($R))), :(ds = make_ref($R)), :(g = make_ref($F, f)),
         :(a = make_ref($X, x)), :(da = make_ref($X, v)), :(b = make_ref($X, gradient)), :(db = make_ref($X, product))]
     plan = Plan(:second, Tuple{typeof(primal),RefValue{R},RefValue{F},RefValue{X}}, Slot[], 1, String[], what)
-    call_expression(plan, made, [:r, :dr, :s, :ds, :g, :a, :da, :b, :db], nothing;
-        shadows = [:(Duplicated{$X}(x, v)), :(Duplicated{$X}(gradient, product)), :(Duplicated{$X}(product, gradient))])
+    call_expression(plan, made, [:r, :dr, :s, :ds, :g, :a, :da, :b, :db], nothing,
+        [:(Duplicated{$X}(x, v)), :(Duplicated{$X}(gradient, product)), :(Duplicated{$X}(product, gradient))])
 end
 
 "The product of the Hessian of `f` at `x` with `v`."

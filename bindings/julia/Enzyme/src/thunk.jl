@@ -28,6 +28,18 @@ struct Plan
     what::String           # in the user's words
 end
 
+"The types of what lies behind `primal`'s parameters, `nothing` for what has no shadow."
+function contents(plan::Plan)
+    types = Any[]
+    for T in plan.signature.parameters[2:end]
+        T === Nothing || push!(types, eltype(T))
+    end
+    for (n, s) in enumerate(plan.slots)
+        s.shadows == 0 && (types[n] = nothing)
+    end
+    types
+end
+
 "The functions that a plan is called by."
 entries(plan::Plan) = plan.kind === :split ? ["enzyme_thunk", "enzyme_thunk_back"] : ["enzyme_thunk"]
 
@@ -106,7 +118,7 @@ function dump_text(name, text)
     write(joinpath(dumps[], name), text)
 end
 
-"The code of a derivative, and the code instance that says how long it holds."
+"The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
 function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     Library.load()
     native = Emit.native(instance)
@@ -121,12 +133,15 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     LLVM.run_passes(m, LLVM.AddGlobalDCEPass, LLVM.AddStripDeadPrototypesPass)
     Normalise.mark_mathematics!(native, world)
     Models.use!(native, world)
+    rules, used = Rules.install!(native, plan, world)
     Normalise.mark_floats!(m)
     Emit.optimise!(m)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    stores = Normalise.rewrite!(m, models)
-    LLVM.link_text!(m, thunk_text(plan, symbol))
+    stores, linked = Normalise.rewrite!(m, models)
+    Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
+    LLVM.link_text!(m, thunk_text(plan, symbol) * rules)
+    Rules.seal!(m, rules)
     LLVM.run_passes(m, LLVM.AddAlwaysInlinerPass, LLVM.AddGlobalDCEPass, LLVM.AddStripDeadPrototypesPass)
     if plan.kind === :split && any(n -> LLVM.GetNamedFunction(m, n) != C_NULL, ALLOCATORS)
         refuse("$(plan.what): the function allocates, and what it allocates would have to outlive the forward sweep: use autodiff(Reverse, ...)")
@@ -142,6 +157,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     addresses = Ptr{Cvoid}[]
     refused = nothing
     try
+        foreach(l -> Library.link(given, l.bytes), linked)
         derived = Library.replace_markers(given)
         Library.link(derived, runtime_text)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
@@ -154,18 +170,20 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         derived == C_NULL || Library.free_module(derived)
     end
     refused === nothing || throw(EnzymeError(plan.what, refused))
-    code, addresses, stores
+    code, addresses, stores, used
 end
 
 "The derivative of one method for one request, as it was compiled last."
 mutable struct Cached
     world::UInt
     session::UInt
+    rules::UInt      # the age of all that there were
+    used::Vector{Pair{Core.MethodInstance,Any}} # of rules, with their code
     code::Any
     address::Ptr{Cvoid}
     back::Ptr{Cvoid} # of the second sweep
     stores::Bool     # the function stores references in objects
-    Cached() = new(UInt(0), UInt(0), nothing, C_NULL, C_NULL, false)
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, false)
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -182,15 +200,18 @@ end
 @noinline function renew!(cached::Cached, made::Plan)
     lock(compiling)
     try
-        world = Emit.world_age()
+        Rules.keep_calls!()
+        world, rules = Emit.world_age(), Rules.age()
         instance = Emit.method_instance(made.signature, world)
         instance === nothing && refuse("$(made.what): no method fits these arguments")
         code = Emit.code_instance(instance, world)
-        if code === nothing || code !== cached.code || cached.session != session[]
-            cached.code, addresses, cached.stores = compile(made, instance, world)
+        holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
+            all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
+        if !holds
+            cached.code, addresses, cached.stores, cached.used = compile(made, instance, world)
             cached.address, cached.back = first(addresses), last(addresses)
         end
-        cached.world, cached.session = world, session[]
+        cached.world, cached.session, cached.rules = world, session[], rules
         return cached.address
     finally
         unlock(compiling)

@@ -40,9 +40,57 @@ end
     @test e isa Enzyme.EnzymeError && occursin("not inferred", message(e))
     e = thrown(() -> autodiff(Reverse, x -> (s = 0.0; for y in Any[x, x]; s += y::Float64; end; s), Active, Active(1.0)))
     @test e === nothing || e isa Enzyme.EnzymeError
-    # Bits of an argument that are computed with as integers ought to be refused; the derivative is zero (docs/julia.md).
-    e = thrown(() -> autodiff(Reverse, x -> reinterpret(Float64, reinterpret(Int64, x) * 3), Active, Active(1.0)))
-    @test_broken e isa Enzyme.EnzymeError
+end
+
+struct Particle
+    mass::Float64
+    charge::Int
+end
+mutable struct State
+    time::Float64
+    values::Vector{Float64}
+end
+triple_bits(x) = reinterpret(Float64, reinterpret(Int64, x) * 3)
+triple_bits(x::Float32) = reinterpret(Float32, reinterpret(Int32, x) * Int32(3))
+function triple_all!(y, x)
+    from, to = reinterpret(Int64, x), reinterpret(Int64, y)
+    for n in eachindex(x)
+        to[n] = from[n] * 3
+    end
+end
+
+@testset "bits of floats" begin
+    refused(f, arguments...; mode = Reverse) = (e = thrown(() -> autodiff(mode, f, arguments...)); e isa Enzyme.EnzymeError && e.items[1].code == "E0205")
+    @test refused(triple_bits, Active, Active(1.0))
+    @test occursin("errors.jl:", message(thrown(() -> autodiff(Reverse, triple_bits, Active, Active(1.0)))))
+    @test refused(triple_bits, Active, Active(1.0f0))
+    @test refused(triple_bits, Duplicated(1.0, 1.0); mode = Forward)
+    @test refused(triple_bits, Duplicated(1.0f0, 1.0f0); mode = Forward)
+    @test refused(p -> triple_bits(p.mass), Active, Active(Particle(1.0, 2)))
+    @test refused(t -> triple_bits(t[2]), Active, Active((1.0, 2.0)))
+    @test refused(t -> triple_bits(t[1][2]), Duplicated(((1.0, 2.0), 3), ((1.0, 2.0), 3)); mode = Forward)
+    @test refused(v -> triple_bits(v[2]), Active, Duplicated([1.0, 2.0], zeros(2)))
+    @test refused(v -> triple_bits(v[2]), Duplicated([1.0, 2.0], zeros(2)); mode = Forward)
+    @test refused(v -> triple_bits(v[2].mass), Active, Duplicated([Particle(1.0, 2), Particle(3.0, 4)], [Particle(0.0, 2), Particle(0.0, 4)]))
+    @test refused(v -> triple_bits(v[2].re), Active, Duplicated([1.0 + 2.0im, 3.0im], zeros(ComplexF64, 2)))
+    @test refused(triple_all!, Const, Duplicated(zeros(2), zeros(2)), Duplicated([1.0, 2.0], zeros(2)))
+    @test refused(triple_all!, Const, Duplicated(zeros(2), zeros(2)), Duplicated([1.0, 2.0], zeros(2)); mode = Forward)
+    @test refused(s -> triple_bits(s.time), Active, Duplicated(State(1.0, [1.0]), State(0.0, [0.0])))
+    @test refused(s -> triple_bits(s.values[1]), Active, Duplicated(State(1.0, [1.0]), State(0.0, [0.0])))
+    @test refused(t -> triple_bits(t[2][1]), Active, MixedDuplicated((1.0, [1.0]), Ref((0.0, [0.0]))))
+    @test refused(v -> triple_bits(v[2][1]), Active, Duplicated([[1.0], [2.0]], [[0.0], [0.0]]))
+    @test refused((v, n) -> triple_bits(v[n].values[n]), Duplicated([State(1.0, [1.0])], [State(0.0, [0.0])]), Const(1); mode = Forward)
+    @test refused(v -> triple_bits(v[1][2][1]), Active, Duplicated([(1, [1.0])], [(1, [0.0])]))
+    # What is told of does not have to be there.
+    nowhere, empty = Vector{Vector{Float64}}(undef, 2), Vector{Float64}[]
+    @test autodiff(Forward, (v, x) -> isassigned(v, 1) ? 2x : 3x, Duplicated(nowhere, Vector{Vector{Float64}}(undef, 2)), Duplicated(1.0, 1.0)) == (3.0,)
+    @test autodiff(Reverse, (v, x) -> length(v) * x, Active, Duplicated(empty, Vector{Float64}[]), Active(1.0)) == ((nothing, 0.0),)
+    @test_throws UndefRefError autodiff(Reverse, v -> v[1][1], Active, Duplicated(nowhere, Vector{Vector{Float64}}(undef, 2)))
+    # Bits that matter to no derivative.
+    @test autodiff(Reverse, (x, c) -> x * triple_bits(c), Active, Active(1.0), Const(1.0)) == ((triple_bits(1.0), nothing),)
+    @test autodiff(Reverse, (x, v) -> x * triple_bits(v[1]), Active, Active(1.0), Const([1.0])) == ((triple_bits(1.0), nothing),)
+    @test autodiff(Reverse, x -> signbit(x) ? -x : x^2, Active, Active(-1.0)) == ((-1.0,),)
+    @test autodiff(Reverse, (x, v) -> x * reinterpret(Int64, v)[1], Active, Active(1.0), Const([0.0])) == ((0.0, nothing),)
 end
 
 @testset "misuse" begin

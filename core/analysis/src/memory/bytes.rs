@@ -135,7 +135,9 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
     for (item, proof, span) in &found {
         let step = gcd(item.span.stride, span.stride);
         let step = if whole || step == 0 { step } else { gcd(step, cells) };
-        let mut rank = Rank { apart: if step == 0 { u64::MAX } else { step }, proof: *proof };
+        // What the program states of an array holds for each of its elements.
+        let sure = step == 0 || *proof == Proof::Asserted;
+        let mut rank = Rank { apart: if sure { u64::MAX } else { step }, proof: *proof };
         if item.ty == ByteType::Integer && (item.size == 1 || *proof == Proof::Declared) {
             // A character may be a byte of anything, and a declaration is no use.
             rank = Rank { apart: 0, proof: Proof::Declared };
