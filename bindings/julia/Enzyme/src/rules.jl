@@ -58,6 +58,8 @@ end
 "Redefines methods that have a rule as they are, but never inlined: Julia's own compiler would dissolve them in their callers."
 function keep_calls!()
     for (rule, at) in RULES, (m, F) in given(rule, at), target in methods(F.instance)
+        isdefined(F.name.mt, :kwsorter) &&
+            @warn "Enzyme: the rule at $(m.file):$(m.line) is not used for calls with keywords" maxlog = 1 _id = Symbol(m.file, m.line)
         has_meta(target, :noinline) && continue
         signature = Base.unwrap_unionall(target.sig)
         fits(rule, m, F, [open_type(T, target.sig) for T in signature.parameters[2:end]]) && never_inline!(target)

@@ -66,6 +66,8 @@ end
     @test refused(triple_bits, Active, Active(1.0f0))
     @test refused(triple_bits, Duplicated(1.0, 1.0); mode = Forward)
     @test refused(triple_bits, Duplicated(1.0f0, 1.0f0); mode = Forward)
+    @test refused(copysign, Active, Active(5.0), Active(-2.0))
+    @test autodiff(Reverse, (x, y) -> copysign(x, y) * y, Active, Active(5.0), Active(-2.0)) == ((2.0, -5.0),)
     @test refused(p -> triple_bits(p.mass), Active, Active(Particle(1.0, 2)))
     @test refused(t -> triple_bits(t[2]), Active, Active((1.0, 2.0)))
     @test refused(t -> triple_bits(t[1][2]), Duplicated(((1.0, 2.0), 3), ((1.0, 2.0), 3)); mode = Forward)

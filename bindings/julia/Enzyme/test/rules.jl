@@ -171,5 +171,8 @@ end
     @eval (s::Scaled)(x) = s.by * x
     @eval EnzymeRules.forward(config, func::Const{Scaled}, ::Type{<:Duplicated}, x::Duplicated) = Duplicated(1.0, 1.0)
     @test_logs (:warn, r"is not used") match_mode = :any @test Base.invokelatest(() -> autodiff(Forward, x -> Scaled(3.0)(x), Duplicated(1.0, 1.0))) == (3.0,)
+    @eval with_keyword(x; by = 2) = by * x
+    @eval EnzymeRules.inactive(::typeof(with_keyword), args...) = nothing
+    @test_logs (:warn, r"with keywords") match_mode = :any @test Base.invokelatest(() -> autodiff(Forward, x -> with_keyword(x) + x, Duplicated(1.0, 1.0))) == (1.0,)
     @test occursin("second derivatives", said(() -> hvp(v -> cube(v[1]), [1.0], [1.0])))
 end
