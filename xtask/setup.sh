@@ -100,9 +100,10 @@ install_debian() {
             *) missing="$missing $package" ;;
         esac
     done
-    # The linker that Rust calls, and the compiler of the bridge.
+    # The linker that Rust calls, and the C++ library that clang compiles the bridge with.
     has cc || missing="$missing gcc libc6-dev"
-    has "${CXX:-c++}" || missing="$missing g++"
+    cxx=${CXX:-c++} # perhaps with a wrapper before it
+    has "${cxx%% *}" || missing="$missing g++"
     [ -n "$missing" ] || return 0
 
     install="apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=500$missing"

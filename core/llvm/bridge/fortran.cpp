@@ -171,7 +171,7 @@ void look(AllocaInst &slot, MutableArrayRef<Field> fields) {
   // Only what is polymorphic, so said to be of derived or of no type, takes another kind elsewhere.
   for (Field &field : fields)
     for (Value *value : field.stored)
-      if (auto *code = dyn_cast<ConstantInt>(value); handedOn && (!code || field.at == kType && isPolymorphic(*code)))
+      if (auto *code = dyn_cast<ConstantInt>(value); handedOn && (!code || (field.at == kType && isPolymorphic(*code))))
         field.settled = false;
 }
 

@@ -15,7 +15,7 @@ bool exactBody(const Function &function) { return !function.isDeclaration() && !
 
 } // namespace enz
 
-void enz_func_info(EnzHost host, EnzValue raw, EnzFuncInfo *out) {
+void enz_func_info(EnzHost, EnzValue raw, EnzFuncInfo *out) {
   *out = EnzFuncInfo{};
   auto *function = enz::as<Function>(raw);
   if (!function)

@@ -24,7 +24,7 @@ using namespace llvm;
 namespace {
 
 // Larger loops are not vectorised in any case.
-constexpr size_t kLargestLoop = 400;
+constexpr ptrdiff_t kLargestLoop = 400;
 
 bool carriesFloat(BasicBlock &block) {
   return any_of(block.phis(), [](const PHINode &phi) { return phi.getType()->isFPOrFPVectorTy(); });
@@ -39,7 +39,7 @@ bool stops(BatchAAResults &aliases, Instruction &inst, const MemoryLocation &whe
 }
 
 // Instructions that may run for nothing in the last iteration.
-constexpr size_t kLargestLatch = 24;
+constexpr ptrdiff_t kLargestLatch = 24;
 
 // The latch of a loop of two blocks that can be joined with its header; null if there is none.
 BasicBlock *idleLatch(const Loop &loop) {

@@ -289,7 +289,9 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   const bool bits = enz::floatBits(*clone);
   if (bits)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
-  const bool split = enz::splitIntegerVectors(*clone) | enz::splitPointerAccesses(*clone);
+  const bool splitIntegers = enz::splitIntegerVectors(*clone);
+  const bool splitPointers = enz::splitPointerAccesses(*clone);
+  const bool split = splitIntegers || splitPointers;
   if (split)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   enz::shapeControl(*host, *clone);

@@ -37,7 +37,7 @@ namespace {
 
 // Comparisons before a loop, each of two ranges: as many as the vectoriser makes by itself.
 constexpr size_t kMostChecks = 8;
-constexpr size_t kLargestBlock = 400;
+constexpr ptrdiff_t kLargestBlock = 400;
 // Loops that are known to be shorter stay as they are.
 constexpr unsigned kFewest = 8;
 // Loops of one function that are copied.
