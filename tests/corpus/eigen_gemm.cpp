@@ -1,4 +1,5 @@
 // corpus: no sanitizer
+// corpus: levels O0 O2 O3
 // Eigen products of matrices that are large enough for the blocked kernels (packing, register tiles, broadcasts by shuffles
 // of integers), for a triangular product and a rank update: variance of a linear projection, tr(W C W^T) and its relatives.
 #include <Eigen/Core>

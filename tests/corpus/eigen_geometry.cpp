@@ -1,3 +1,4 @@
+// corpus: levels O0 O2 O3
 // Eigen Geometry: a three-link arm with quaternions, angle-axis rotations and affine transforms; squared distance of
 // the tip from a target plus the angle between two orientations.
 #include <Eigen/Core>

@@ -1,4 +1,5 @@
 // corpus: no sanitizer
+// corpus: levels O0 O2 O3
 // Eigen, PartialPivLU of a MatrixXd: |A^-1 b|^2 + log |det A|.
 #include <Eigen/Core>
 #include <Eigen/LU>

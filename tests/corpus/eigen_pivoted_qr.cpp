@@ -1,4 +1,4 @@
-// corpus: levels O1 O2 O3 Og
+// corpus: levels O1 O2 O3
 // Eigen, ColPivHouseholderQR of a fixed-size matrix: least squares with column pivoting.
 #include <Eigen/Core>
 #include <Eigen/QR>

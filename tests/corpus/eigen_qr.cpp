@@ -1,4 +1,5 @@
 // corpus: no sanitizer
+// corpus: levels O0 O2 O3
 // Eigen, HouseholderQR: residual and norm of a linear least-squares fit.
 #include <Eigen/Core>
 #include <Eigen/QR>

@@ -1,4 +1,5 @@
 // corpus: no sanitizer
+// corpus: levels O0 O2 O3
 // Eigen sparse: a conductance matrix assembled from triplets, one step of Jacobi-preconditioned conjugate gradients by
 // hand, and the power that the currents feed into the resistor chain.
 #include <Eigen/SparseCore>

@@ -1,4 +1,4 @@
-// corpus: levels O1 O2 O3 Og
+// corpus: levels O1 O2 O3
 // Eigen, JacobiSVD of a Matrix3d with distinct singular values: nuclear norm, volume and a solution.
 #include <Eigen/Core>
 #include <Eigen/SVD>

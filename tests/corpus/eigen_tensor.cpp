@@ -1,5 +1,5 @@
 // corpus: no sanitizer
-// corpus: levels O1 O2 O3 Og
+// corpus: levels O1 O2 O3
 // Eigen's unsupported Tensor module: a small convolution layer, contraction of a rank-3 tensor and a reduction.
 #include <unsupported/Eigen/CXX11/Tensor>
 

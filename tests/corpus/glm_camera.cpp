@@ -1,3 +1,4 @@
+// corpus: levels O0 O2 O3
 // GLM in double precision: perspective camera with lookAt, reprojection error of landmarks (the model of a
 // calibration), dmat4 and dvec4.
 #include <glm/glm.hpp>

@@ -1,3 +1,4 @@
+// corpus: levels O0 O2 O3
 // GLM quaternions: attitude of a tumbling body by quaternion steps, spherical interpolation and rotation of a sensor
 // axis; dmat3 inverse.
 #include <glm/glm.hpp>

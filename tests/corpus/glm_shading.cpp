@@ -1,3 +1,4 @@
+// corpus: levels O0 O2 O3
 // GLM vectors, reflect, refract, mix, clamp and smoothstep: Blinn-Phong shading with a Fresnel term of a few surface
 // points.
 #include <glm/glm.hpp>

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 fn trials() -> Result<Vec<Trial>> {
     let mut trials =
         vec![Trial::test("expectations_are_told_apart", || expectations_are_told_apart().map_err(Failed::from))];
-    for path in corpus::files(&toolchain::root().join("tests/errors"), &["c", "ll"])? {
+    for path in corpus::files(&toolchain::root().join("tests/errors"), &["c", "cpp", "ll"])? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let source = std::fs::read_to_string(&path).map_err(Error::io(format!("reading {}", path.display())))?;
         let case = parse(&source).ok_or_else(|| {

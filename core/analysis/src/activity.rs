@@ -19,6 +19,7 @@
 //! Flow-sensitive for values (SSA), flow-insensitive for memory.
 
 mod conflicts;
+mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -215,6 +215,11 @@ impl Func {
         }
     }
 
+    /// The constants that it uses, in no order.
+    pub fn constants(&self) -> impl Iterator<Item = ConstId> + '_ {
+        self.constants.keys().copied()
+    }
+
     /// The value of constant `c` of type `ty` in this function.
     pub fn constant(&mut self, c: ConstId, ty: TypeId) -> ValueId {
         let values = &mut self.values;
