@@ -539,9 +539,10 @@ fn differentiate(
     let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
     let strong_zero = options.strong_zero || marker.settings.strong_zero;
     let content = marker.settings.content;
-    let synthesis = enzyme_diff::Options { fast, strong_zero, content, cache_price };
+    let atomic = marker.settings.atomic;
+    let synthesis = enzyme_diff::Options { fast, strong_zero, content, cache_price, atomic };
     // What was made without the stronger zero is not taken for a call that wants it, nor the other way round; nor are bounds or sets taken for tangents.
-    let alone = strong_zero != options.strong_zero || content != enzyme_diff::Content::Tangent;
+    let alone = strong_zero != options.strong_zero || content != enzyme_diff::Content::Tangent || atomic;
     if alone {
         engine.forget();
     }
