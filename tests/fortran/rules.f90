@@ -3,8 +3,14 @@
 module ruled
   use check, only: dp
   use enzyme
+  use, intrinsic :: iso_c_binding, only: c_double, c_f_pointer, c_loc, c_ptr
   implicit none
   integer :: printed = 0
+
+  type, bind(c) :: taped
+    type(c_ptr) :: tape
+    real(c_double) :: value
+  end type
 contains
 
   ! By reference and by value: a power whose exponent is overwritten before the gradient comes back.
@@ -134,6 +140,49 @@ contains
     y = x**2
   end function
 
+  ! A tape: what an array held that is overwritten before the gradient comes back.
+  function squares(n, x) result(y)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp) :: y
+    y = sum(x**2)
+  end function
+
+  function squares_augmented(n, x, dx) result(both) bind(c)
+    integer, value :: n
+    real(dp) :: x(n), dx(n)
+    type(taped) :: both
+    real(dp), pointer :: kept(:)
+    allocate(kept(n))
+    kept = x
+    both%tape = c_loc(kept)
+    both%value = squares(n, x)
+  end function
+
+  subroutine squares_reverse(n, x, dx, seed, tape) bind(c)
+    integer, value :: n
+    real(dp) :: x(n), dx(n)
+    real(dp), value :: seed
+    type(c_ptr), value :: tape
+    real(dp), pointer :: kept(:)
+    call c_f_pointer(tape, kept, [n])
+    dx = dx + 23*seed*kept
+    deallocate(kept)
+  end subroutine
+
+  function overwritten(n, x) result(y)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp) :: y, z(n)
+    integer :: k
+    y = 0
+    z = x
+    do k = 1, 3
+      y = y + squares(k, z)
+      z = z/2
+    end do
+  end function
+
   ! Stated wherever it stands: nothing calls this.
   subroutine rules()
     call enzyme_register_gradient(power, power_augmented, power_reverse)
@@ -141,6 +190,7 @@ contains
     call enzyme_register_gradient(doubled, doubled_augmented, doubled_reverse)
     call enzyme_register_derivative(doubled, doubled_tangent)
     call enzyme_register_gradient(length, length_augmented, length_reverse)
+    call enzyme_register_gradient(squares, squares_augmented, squares_reverse)
     call enzyme_register_inactive(silent)
   end subroutine
 end module
@@ -186,5 +236,15 @@ program main
     call expect('through', g(k), want(k), 1d-12)
   end do
   call expect('through_tangent', enzyme_jvp(middle, n, x, v), t, 1d-12)
+
+  g = 0
+  call enzyme_grad(overwritten, n, x, g)
+  want = 0
+  do k = 1, 3
+    want(1:k) = want(1:k) + 23*x(1:k)/4d0**(k - 1)
+  end do
+  do k = 1, n
+    call expect('tape', g(k), want(k), 1d-12)
+  end do
   print '(a)', 'ok rules'
 end program

@@ -68,7 +68,7 @@ struct Step {
 struct Plan {
   SmallVector<Type *, 8> given; // what the engine passes, without the tape
   SmallVector<Step, 8> steps;
-  bool takes_tape = false;
+  Type *tape = nullptr; // as the rule takes it, if it does
 
   bool isPlain() const {
     return all_of(steps, [](const Step &step) { return step.how == Step::Same; });
@@ -175,7 +175,12 @@ std::optional<Plan> planOf(const Function &primal, const Function &rule, Part pa
     plan.given.push_back(result);
     ++reader.next;
   }
-  plan.takes_tape = part == Part::Reverse && reader.take(tape);
+  // An address in a structure that is returned in registers travels as a number.
+  Type *address = PointerType::getUnqual(rule.getContext());
+  if (part == Part::Reverse && reader.take(tape))
+    plan.tape = tape;
+  else if (part == Part::Reverse && tape && tape->isIntegerTy(64) && reader.take(address))
+    plan.tape = address;
   if (reader.next != rule.arg_size())
     return std::nullopt;
   for (unsigned n = 0; n < plan.steps.size(); ++n)
@@ -306,7 +311,10 @@ Function *augmented(const Plan &plan, const Plan &reverse, Function &rule, Struc
   Value *out = called(b, rule, arguments(b, plan, *made, nullptr));
   if (kept) {
     if (own) {
-      tape = b.CreateInsertValue(tape, has_result ? b.CreateExtractValue(out, 0) : out, field);
+      Value *given = has_result ? b.CreateExtractValue(out, 0) : out;
+      if (Type *held = kept->getElementType(field); held != own)
+        given = b.CreateIntToPtr(given, held);
+      tape = b.CreateInsertValue(tape, given, field);
       out = has_result ? b.CreateExtractValue(out, 1) : out;
     }
     if (has_result)
@@ -326,7 +334,7 @@ Function *reverse(const Plan &plan, Function &rule, StructType *kept) {
   IRBuilder<> b(&made->getEntryBlock());
   Value *tape = kept ? made->getArg(made->arg_size() - 1) : nullptr;
   SmallVector<Value *, 8> args = arguments(b, plan, *made, tape);
-  if (plan.takes_tape)
+  if (plan.tape)
     args.push_back(b.CreateExtractValue(tape, kept->getNumElements() - 1));
   finish(b, called(b, rule, args));
   return made;
@@ -339,10 +347,10 @@ StringRef adaptGradient(const Function &primal, Constant *&first, Constant *&sec
   Type *own = tapeOf(primal, *aug);
   const std::optional<Plan> of_aug = planOf(primal, *aug, Part::Augmented, nullptr, refused);
   const std::optional<Plan> of_rev = planOf(primal, *rev, Part::Reverse, own, refused);
-  if (of_rev && of_aug && !of_rev->isPlain()) {
+  if (of_rev && of_aug && (!of_rev->isPlain() || (of_rev->tape && of_rev->tape != own))) {
     SmallVector<Type *, 4> fields = of_rev->kept();
     if (own)
-      fields.push_back(own);
+      fields.push_back(of_rev->tape ? of_rev->tape : own);
     StructType *kept = fields.empty() ? nullptr : StructType::get(primal.getContext(), fields);
     first = augmented(*of_aug, *of_rev, *aug, kept, own);
     second = reverse(*of_rev, *rev, kept);
