@@ -45,9 +45,10 @@ void enz_diagnose(EnzHost host, uint32_t severity, EnzValue raw, EnzLoc loc, Enz
     reporting_error = registered;
   }
   if (auto *function = enz::as<Function>(raw)) {
-    const DebugLoc at(enz::un(loc));
-    const DiagnosticLocation place = at ? DiagnosticLocation(at) : DiagnosticLocation(function->getSubprogram());
-    context.diagnose(DiagnosticInfoUnsupported(*function, text, place, severityOf(severity)));
+    DebugLoc place(enz::un(loc));
+    if (DISubprogram *whole = function->getSubprogram(); whole && !place)
+      place = DILocation::get(context, whole->getLine(), 0, whole);
+    context.diagnose(DiagnosticInfoUnsupported(*function, text, DiagnosticLocation(place), severityOf(severity)));
   } else {
     context.diagnose(DiagnosticInfoGeneric(text, severityOf(severity)));
   }
