@@ -184,8 +184,21 @@ fn other_derivatives_of_a_file_are_left() {
     let (ir, said) = write("bent", "bent.ll");
     assert_eq!((ir.matches("@__enzyme_autodiff(").count(), said.as_str()), (2, ""), "{ir}");
     let (_, said) = write("cube", "cube.o");
-    assert!(said.contains("asking.c:8:") && said.contains("note: another derivative"), "{said}");
+    assert!(said.contains("asking.c:6:") && said.contains("note: another derivative"), "{said}");
     assert!(said.contains("[E0201]") && said.matches("another derivative").count() == 1, "{said}");
+}
+
+#[test]
+fn pages_and_versions_come_as_data_too() {
+    let read = |arguments: &[&str]| -> serde_json::Value { serde_json::from_slice(&enzyme(arguments).stdout).unwrap() };
+    let all = read(&["explain", "--json"]);
+    assert!(all.as_array().unwrap().len() > 20);
+    let one = read(&["explain", "e0201", "--json"]);
+    assert_eq!((one.as_array().unwrap().len(), &one[0]["code"]), (1, &"E0201".into()));
+    assert!(one[0]["text"].as_str().unwrap().len() > 100);
+    assert_eq!(read(&["version", "--json"])["llvm"], "22");
+    let output = enzyme(&["explain", "E9", "--json"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
 }
 
 #[test]
