@@ -310,13 +310,13 @@ mod tests {
 
     #[test]
     fn folders_of_others_stay() {
-        let root = Path::new("/home/enzyme/local");
+        let root = Path::new("/srv/enzyme/local");
         for ours in ["share/enzyme", "share/enzyme/rust/macros/src", "lib/cmake/Enzyme", "include/enzyme"] {
             assert!(is_ours(root, &root.join(ours)), "{ours}");
         }
         for other in ["", "bin", "lib", "lib/cmake", "share/man/man1"] {
             assert!(!is_ours(root, &root.join(other)), "{other}");
         }
-        assert!(!is_ours(root, Path::new("/home/enzyme")));
+        assert!(!is_ours(root, Path::new("/srv/enzyme")));
     }
 }
