@@ -13,6 +13,12 @@
 ! Where the procedure takes an array by its shape (x(:), allocatable, pointer), or the result is not double precision, declare
 ! an interface of your own under a name that begins with enzyme_grad_, enzyme_value_and_grad_, enzyme_jvp_ or enzyme_fwddiff_.
 !
+! Derivatives of one's own are stated, as of everything in the file and not run, by
+!
+!   call enzyme_register_gradient(f, augmented, reverse)
+!   call enzyme_register_derivative(f, tangent)
+!   call enzyme_register_inactive(f)
+!
 !   flang-22 -O2 -fpass-plugin=<prefix>/lib/LLVMEnzyme-22.so <prefix>/share/enzyme/fortran/enzyme.f90 program.f90
 module enzyme
   use, intrinsic :: iso_c_binding, only: c_int
@@ -20,6 +26,7 @@ module enzyme
   public
 
   external :: enzyme_grad, enzyme_autodiff, enzyme_fwddiff
+  external :: enzyme_register_gradient, enzyme_register_derivative, enzyme_register_inactive
   double precision, external :: enzyme_value_and_grad, enzyme_jvp
 
   ! What an argument is.

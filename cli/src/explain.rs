@@ -1,5 +1,6 @@
 //! Sections of `docs/errors.md`, which is built into the program.
 
+use serde::Serialize;
 use thiserror::Error;
 
 static PAGES: &str = include_str!("../../docs/errors.md");
@@ -26,11 +27,30 @@ fn explain_from(pages: &str, code: Option<&str>) -> Result<String, ExplainError>
         return Ok(list);
     };
     // Codes may be written as the compiler prints them, in brackets, or in lower case.
+    find(pages, code).map(|(code, title, text)| format!("{code}: {title}\n\n{}\n", text.trim()))
+}
+
+fn find<'a>(pages: &'a str, code: &str) -> Result<(&'a str, &'a str, &'a str), ExplainError> {
     let wanted = code.trim_matches(['[', ']']).to_uppercase();
     let found = sections(pages).into_iter().find(|(code, _, _)| *code == wanted);
-    found
-        .map(|(code, title, text)| format!("{code}: {title}\n\n{}\n", text.trim()))
-        .ok_or_else(|| ExplainError::Unknown(code.to_owned()))
+    found.ok_or_else(|| ExplainError::Unknown(code.to_owned()))
+}
+
+/// A section as data.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    code: &'static str,
+    title: &'static str,
+    text: &'static str,
+}
+
+/// The section of a code, or all of them.
+pub fn data(code: Option<&str>) -> Result<Vec<Section>, ExplainError> {
+    let found = match code {
+        Some(code) => vec![find(PAGES, code)?],
+        None => sections(PAGES),
+    };
+    Ok(found.into_iter().map(|(code, title, text)| Section { code, title, text: text.trim() }).collect())
 }
 
 /// Code, title and text of each section. Titles stand in the table at the head of the page.

@@ -1,7 +1,8 @@
 //! `enzyme grad`: the derivative of a function that is named, with no marker in its source.
 //!
 //! What is written holds all of the module that the file is, so it can be used alone; its definitions give way to those of the
-//! same name when it is linked beside the program's own object files.
+//! same name when it is linked beside the program's own object files. Marker calls that the file has stay as they are in LLVM IR; in
+//! object files, which cannot be linked with them, they are replaced where that can be done.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -78,6 +79,8 @@ pub struct Made {
     pub result: String,
     /// The function is visible to its own file alone, in the program.
     pub hidden: bool,
+    /// What the file asks for itself and cannot have.
+    pub left: Vec<Told>,
 }
 
 /// Why there is none.
@@ -97,11 +100,11 @@ impl From<String> for Failure {
 
 /// Makes the derivative.
 pub fn make(wanted: &Wanted) -> Result<Made, Failure> {
-    explained(wanted).map(|found| found.0)
+    explained(wanted, false).map(|found| found.0)
 }
 
-/// Makes the derivative, and tells what it makes of the function.
-pub fn explained(wanted: &Wanted) -> Result<(Made, Vec<Story>), Failure> {
+/// Makes the derivative, and tells what it makes of the function. Those that the file itself asks for are made too if `rest`.
+pub fn explained(wanted: &Wanted, rest: bool) -> Result<(Made, Vec<Story>), Failure> {
     let mut options = Options::default();
     for given in &wanted.options {
         let (name, value) = given.split_once('=').unwrap_or((given, ""));
@@ -132,8 +135,7 @@ pub fn explained(wanted: &Wanted) -> Result<(Made, Vec<Story>), Failure> {
         session.keep_diagnostics();
         match named::write(session, &named) {
             Ok(()) => {
-                stories = enzyme_core::explain(session, &options, Phase::Explicit, Level::default());
-                session.yield_to_others(&named.name);
+                stories = enzyme_core::explain(session, &options, &named.name);
             }
             Err(report) => report.show(session),
         }
@@ -142,7 +144,15 @@ pub fn explained(wanted: &Wanted) -> Result<(Made, Vec<Story>), Failure> {
     if !told.is_empty() {
         return Err(Failure::Refused(told));
     }
-    Ok((Made { module, function: named.function, name: named.name, parameters, result, hidden }, stories))
+    let left = module.with_session(|session| {
+        session.keep_diagnostics();
+        if rest {
+            enzyme_core::run(session, &options, Phase::Explicit, Level::default());
+        }
+        session.yield_to_others(&named.name);
+        session.take_diagnostics()
+    });
+    Ok((Made { module, function: named.function, name: named.name, parameters, result, hidden, left }, stories))
 }
 
 /// The parameters of a function, of types by debug information or else by LLVM.
@@ -286,11 +296,13 @@ struct Answer<'a> {
     prototype: String,
     parameters: &'a [Parameter],
     output: String,
+    left: Vec<Said<'a>>,
 }
 
 /// Makes the derivative and writes it; what is printed.
 pub fn grad(wanted: &Wanted, output: &Path) -> Result<String, Failure> {
-    let mut made = make(wanted)?;
+    let is_object = !output.extension().is_some_and(|e| e == "ll" || e == "bc");
+    let (mut made, _) = explained(wanted, is_object)?;
     if made.hidden {
         // Another file may have a function of the same name.
         made.module.with_session(|session| session.set_visible(&made.function, false));
@@ -298,6 +310,10 @@ pub fn grad(wanted: &Wanted, output: &Path) -> Result<String, Failure> {
     made.write(wanted, output)?;
     let prototype = made.prototype(wanted);
     if !wanted.json {
+        for told in &made.left {
+            let what = told.diagnostic.text();
+            eprintln!("{}note: another derivative that the file asks for is left out: {what}", place_of(told));
+        }
         return Ok(prototype + "\n");
     }
     let answer = Answer {
@@ -306,6 +322,7 @@ pub fn grad(wanted: &Wanted, output: &Path) -> Result<String, Failure> {
         prototype,
         parameters: &made.parameters,
         output: output.display().to_string(),
+        left: made.left.iter().map(said).collect(),
     };
     serde_json::to_string_pretty(&answer).map(|t| t + "\n").map_err(|e| Failure::Usage(e.to_string()))
 }
@@ -320,6 +337,26 @@ struct Said<'a> {
     file: &'a str,
     line: u32,
     column: u32,
+}
+
+fn said(told: &Told) -> Said<'_> {
+    Said {
+        code: told.diagnostic.code,
+        message: &told.diagnostic.message,
+        notes: &told.diagnostic.notes,
+        help: told.diagnostic.help,
+        function: &told.function,
+        file: &told.file,
+        line: told.line,
+        column: told.column,
+    }
+}
+
+fn place_of(told: &Told) -> String {
+    match told.line {
+        0 => "enzyme: ".to_owned(),
+        line => format!("{}:{line}:{}: ", told.file, told.column),
+    }
 }
 
 /// A failure as it is told: text as compilers write it, or JSON.
@@ -343,26 +380,10 @@ pub fn tell(failure: &Failure, json: bool) -> String {
         }],
     };
     if json {
-        let said: Vec<Said<'_>> = told
-            .iter()
-            .map(|t| Said {
-                code: t.diagnostic.code,
-                message: &t.diagnostic.message,
-                notes: &t.diagnostic.notes,
-                help: t.diagnostic.help,
-                function: &t.function,
-                file: &t.file,
-                line: t.line,
-                column: t.column,
-            })
-            .collect();
+        let said: Vec<Said<'_>> = told.iter().map(said).collect();
         return serde_json::to_string_pretty(&serde_json::json!({ "errors": said })).unwrap_or_default() + "\n";
     }
     let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let error = if coloured { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
-    let place = |t: &Told| match t.line {
-        0 => "enzyme: ".to_owned(),
-        line => format!("{}:{line}:{}: ", t.file, t.column),
-    };
-    told.iter().map(|t| format!("{}{error} {}\n", place(t), t.diagnostic.text())).collect()
+    told.iter().map(|t| format!("{}{error} {}\n", place_of(t), t.diagnostic.text())).collect()
 }

@@ -98,7 +98,7 @@ enum Command {
         #[arg(long = "option", value_name = "NAME=VALUE", requires = "function")]
         options: Vec<String>,
         /// The same as JSON
-        #[arg(long, requires = "function")]
+        #[arg(long)]
         json: bool,
         /// The page; written to standard output if left out
         #[arg(short, long, value_name = "FILE", requires = "function")]
@@ -120,7 +120,11 @@ enum Command {
         folder: PathBuf,
     },
     /// Print the versions of this program and of LLVM
-    Version,
+    Version {
+        /// The same as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -137,6 +141,9 @@ fn main() -> ExitCode {
         }
         Command::Doctor { json } => return examine(json),
         Command::Run { file, arguments } => return run::run(&file, &arguments),
+        Command::Explain { subject, function: None, json: true, .. } => {
+            explain::data(subject.as_deref()).map_err(|error| error.to_string()).and_then(|found| data(&found))
+        }
         Command::Explain { subject, function: None, .. } => {
             explain::explain(subject.as_deref()).map_err(|error| error.to_string())
         }
@@ -157,12 +164,20 @@ fn main() -> ExitCode {
         Command::Man { folder } => clap_mangen::generate_to(Arguments::command(), &folder)
             .map(|()| String::new())
             .map_err(|e| format!("{}: {e}", folder.display())),
-        Command::Version => Ok(format!("enzyme {}\nLLVM 22\n", env!("CARGO_PKG_VERSION"))),
+        Command::Version { json: true } => {
+            data(&serde_json::json!({ "enzyme": env!("CARGO_PKG_VERSION"), "llvm": "22" }))
+        }
+        Command::Version { json: false } => Ok(format!("enzyme {}\nLLVM 22\n", env!("CARGO_PKG_VERSION"))),
     };
     match result {
         Ok(text) => print(&text),
         Err(message) => fail(&message),
     }
+}
+
+/// What was found, as JSON.
+fn data(found: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string_pretty(found).map(|text| text + "\n").map_err(|error| error.to_string())
 }
 
 fn compile(language: Language, arguments: &[OsString]) -> ExitCode {

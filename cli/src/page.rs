@@ -73,7 +73,7 @@ struct Written {
 
 /// Writes the page, or the same as JSON by `--json`; what is printed.
 pub fn explain(wanted: &Wanted, output: Option<&Path>) -> Result<String, Failure> {
-    let (made, stories) = grad::explained(wanted)?;
+    let (made, stories) = grad::explained(wanted, false)?;
     let stories = of(&made.function, wanted.forward, stories);
     let prototype = made.prototype(wanted);
     let page = Page {

@@ -157,6 +157,50 @@ fn the_forms_of_a_derivative_go_by_the_name_of_the_file() {
     assert!(text(&output.stderr).contains("not overwritten"), "{}", text(&output.stderr));
 }
 
+const ASKING: &str = r#"
+extern double __enzyme_autodiff(void *, ...);
+double missing(double);
+double cube(double x) { return x * x * x; }
+__attribute__((noinline)) double slope(double x) { return __enzyme_autodiff((void *)cube, x); }
+double unknown(double x) { return missing(x); }
+double bent(double x) { return slope(x) * x; }
+double refused(double x) { return __enzyme_autodiff((void *)unknown, x); }
+"#;
+
+/// What the file asks for itself is none of the request's business, except for what the request needs.
+#[test]
+fn other_derivatives_of_a_file_are_left() {
+    let source = module("asking.c", ASKING);
+    let folder = tempfile::tempdir().unwrap();
+    let write = |function: &str, name: &str| {
+        let file = folder.path().join(name);
+        let output = enzyme(&["grad", source.to_str().unwrap(), "--fn", function, "-o", file.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (std::fs::read_to_string(&file).unwrap_or_default(), text(&output.stderr).to_owned())
+    };
+    let (ir, said) = write("cube", "cube.ll");
+    assert_eq!((ir.matches("@__enzyme_autodiff(").count(), said.as_str()), (3, ""), "{ir}");
+    // The second derivative needs the first, which `slope` asks for.
+    let (ir, said) = write("bent", "bent.ll");
+    assert_eq!((ir.matches("@__enzyme_autodiff(").count(), said.as_str()), (2, ""), "{ir}");
+    let (_, said) = write("cube", "cube.o");
+    assert!(said.contains("asking.c:6:") && said.contains("note: another derivative"), "{said}");
+    assert!(said.contains("[E0201]") && said.matches("another derivative").count() == 1, "{said}");
+}
+
+#[test]
+fn pages_and_versions_come_as_data_too() {
+    let read = |arguments: &[&str]| -> serde_json::Value { serde_json::from_slice(&enzyme(arguments).stdout).unwrap() };
+    let all = read(&["explain", "--json"]);
+    assert!(all.as_array().unwrap().len() > 20);
+    let one = read(&["explain", "e0201", "--json"]);
+    assert_eq!((one.as_array().unwrap().len(), &one[0]["code"]), (1, &"E0201".into()));
+    assert!(one[0]["text"].as_str().unwrap().len() > 100);
+    assert_eq!(read(&["version", "--json"])["llvm"], "22");
+    let output = enzyme(&["explain", "E9", "--json"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+}
+
 #[test]
 fn refusals_name_the_line_as_text_and_as_data() {
     let source = module("refused.c", ENERGY);

@@ -76,6 +76,8 @@ pub struct Wanted {
     pub runtime_activity: bool,
     /// A zero adjoint stays zero through infinite partial derivatives.
     pub strong_zero: bool,
+    /// Several threads may add to the adjoints in memory at once.
+    pub atomic: bool,
     /// There is a third function, a reverse one that leaves the tape for another call (split).
     pub keeps: bool,
 }
@@ -274,6 +276,7 @@ impl<'a> Asked<'a> {
         let mut call = Call { e, start, given, list: vec![address], width: self.width() };
         for (on, note) in [
             (self.wanted.strong_zero, "enzyme_strong_zero"),
+            (self.wanted.atomic, "enzyme_atomic_add"),
             (self.wanted.runtime_activity, "enzyme_runtime_activity"),
             (self.wanted.result == Part::Const && self.wanted.kind != Kind::Batch, "enzyme_const_return"),
         ] {

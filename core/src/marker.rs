@@ -175,6 +175,8 @@ pub struct Settings {
     pub content: Content,
     /// A zero adjoint or tangent stays zero through partial derivatives that are infinite or NaN.
     pub strong_zero: bool,
+    /// Several threads may add to the adjoints in memory at once.
+    pub atomic: bool,
     /// Argument that points to memory for the record of a split derivative.
     pub tape: Option<usize>,
     /// How many bytes that memory has.
@@ -287,6 +289,7 @@ impl Settings {
             Some(WIDTH) => return Ok(2),
             Some("enzyme_runtime_activity") => self.tested = true,
             Some("enzyme_strong_zero") => self.strong_zero = true,
+            Some("enzyme_atomic_add") => self.atomic = true,
             Some(note @ ("enzyme_tape" | "enzyme_allocated")) => {
                 let split = matches!(mode, Mode::Augmented | Mode::Gradient) || call.callee.contains(FORWARD_SPLIT);
                 let Some(arg) = call.args.get(at + 1).filter(|_| split) else {

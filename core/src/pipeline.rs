@@ -45,13 +45,14 @@ enum Outcome {
 
 /// Differentiates everything that is asked for in the module of `session`. Whether the module was changed.
 pub fn run(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {
-    work(session, options, phase, level, &mut None)
+    work(session, options, phase, level, None, &mut None)
 }
 
-/// As [`run`], and tells what each derivative makes of its function.
-pub fn explain(session: &mut Session, options: &Options, phase: Phase, level: Level) -> Vec<Story> {
+/// Differentiates what the function `name` asks for, and what that needs, and tells what each derivative makes of its function. Other
+/// marker calls of the module are left as they are, unless some ask for tangents from tapes: those are known together.
+pub fn explain(session: &mut Session, options: &Options, name: &str) -> Vec<Story> {
     let mut stories = Some(Vec::new());
-    work(session, options, phase, level, &mut stories);
+    work(session, options, Phase::Explicit, Level::default(), Some(name), &mut stories);
     stories.unwrap_or_default()
 }
 
@@ -60,6 +61,7 @@ fn work(
     options: &Options,
     phase: Phase,
     level: Level,
+    only: Option<&str>,
     stories: &mut Option<Vec<Story>>,
 ) -> bool {
     session.mark_statements();
@@ -71,7 +73,7 @@ fn work(
     let mut calls = session.find_marker_calls(&parts);
     let on_tape = !session.find_marker_calls(&[FORWARD_SPLIT]).is_empty();
     if calls.is_empty() && !on_tape {
-        lower_dense_views(session, phase, &mut forward_split::Written::default());
+        lower_dense_views(session, phase.may_defer(), &mut forward_split::Written::default());
         session.lower_statements(phase.may_defer());
         session.drop_checkpoint_marks();
         return true;
@@ -87,6 +89,11 @@ fn work(
         calls = session.find_marker_calls(&parts);
         parts.push(FORWARD_SPLIT);
     }
+    let all = calls.len();
+    if let (Some(name), false) = (only, on_tape) {
+        calls = asked_by(session, calls, name);
+    }
+    let waits = phase.may_defer() || calls.len() < all;
     session.external_writes = Some(external_writes);
     let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
     match rules::collect(session, on_tape) {
@@ -142,9 +149,11 @@ fn work(
         }
     }
     *stories = engine.log.stories.take();
-    let dense = lower_dense_views(session, phase, &mut on_tapes);
-    session.lower_statements(phase.may_defer());
-    session.drop_checkpoint_marks();
+    let dense = lower_dense_views(session, waits, &mut on_tapes);
+    session.lower_statements(waits);
+    if calls.len() == all {
+        session.drop_checkpoint_marks();
+    }
     session.finish(&parts);
     if options.print_rules {
         eprint!("{}", rules::describe(&session.ir, &engine));
@@ -156,11 +165,11 @@ fn work(
 }
 
 /// Lowers dense views of sparse storage, now that all derivatives which read and write them stand there; whether there were any.
-/// Before a link some of these may be missing; then a view waits for them.
-fn lower_dense_views(session: &mut Session, phase: Phase, on_tapes: &mut forward_split::Written) -> bool {
+/// Before a link some of these may be missing; then a view waits for them (`waits`).
+fn lower_dense_views(session: &mut Session, waits: bool, on_tapes: &mut forward_split::Written) -> bool {
     let views = session.find_marker_calls(&TO_DENSE);
     for call in &views {
-        if let (Err(why), false) = (session.lower_dense(call), phase.may_defer()) {
+        if let (Err(why), false) = (session.lower_dense(call), waits) {
             if on_tapes.has(call) {
                 if let Some(report) = on_tapes.refuse(session, call, &why) {
                     report.show(session);
@@ -175,6 +184,20 @@ fn lower_dense_views(session: &mut Session, phase: Phase, on_tapes: &mut forward
         }
     }
     !views.is_empty()
+}
+
+/// Those of `calls` that stand in the function `name`, and those that these need.
+fn asked_by(session: &Session, calls: Vec<MarkerCall>, name: &str) -> Vec<MarkerCall> {
+    let needs = session.marker_needs(&calls);
+    let own = |n: &usize| calls[*n].caller_name == name;
+    let mut work: Vec<usize> = (0..calls.len()).filter(own).collect();
+    let mut wanted: BTreeSet<usize> = BTreeSet::new();
+    while let Some(n) = work.pop() {
+        if wanted.insert(n) {
+            work.extend(needs.iter().filter(|(outer, _)| *outer == n).map(|(_, inner)| *inner));
+        }
+    }
+    calls.into_iter().enumerate().filter(|(n, _)| wanted.contains(n)).map(|(_, call)| call).collect()
 }
 
 /// The numbers below `count` in rounds: what one needs comes in an earlier round, unless both need each other.
@@ -516,9 +539,10 @@ fn differentiate(
     let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
     let strong_zero = options.strong_zero || marker.settings.strong_zero;
     let content = marker.settings.content;
-    let synthesis = enzyme_diff::Options { fast, strong_zero, content, cache_price };
+    let atomic = marker.settings.atomic;
+    let synthesis = enzyme_diff::Options { fast, strong_zero, content, cache_price, atomic };
     // What was made without the stronger zero is not taken for a call that wants it, nor the other way round; nor are bounds or sets taken for tangents.
-    let alone = strong_zero != options.strong_zero || content != enzyme_diff::Content::Tangent;
+    let alone = strong_zero != options.strong_zero || content != enzyme_diff::Content::Tangent || atomic;
     if alone {
         engine.forget();
     }

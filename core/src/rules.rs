@@ -21,7 +21,7 @@ pub fn collect(session: &mut Session, on_tape: bool) -> Result<Vec<String>, Vec<
         match enter(&mut session.ir, r) {
             Ok(Some(name)) => keep.push(name),
             Ok(None) => {}
-            Err(report) => reports.push(report),
+            Err(report) => reports.push(report.at(r.stated_in, None)),
         }
     }
     let on_tapes = registrations.iter().filter(|r| on_tape && r.kind == RegistrationKind::SplitDerivative);
@@ -53,6 +53,9 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
         RegistrationKind::Gradient | RegistrationKind::SplitDerivative => 3,
         RegistrationKind::Derivative => 2,
         RegistrationKind::Like => 1,
+        RegistrationKind::InactiveFunction if r.stated_in.is_some() && r.functions[0].is_none() => {
+            return wrong("must be given the name of a procedure");
+        }
         RegistrationKind::InactiveFunction | RegistrationKind::InactiveGlobal => return Ok(None),
         RegistrationKind::Allocation => return allocator(module, r),
     };
@@ -63,6 +66,12 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
     };
     let functions: Vec<FuncId> = r.functions.iter().take(needed).copied().flatten().collect();
     let complete = functions.len() == needed && r.entries == needed.max(2);
+    if r.stated_in.is_some() && !r.text.is_empty() {
+        return wrong(&r.text);
+    }
+    if !complete && r.stated_in.is_some() {
+        return wrong(&format!("must be given the names of {wanted}"));
+    }
     if !complete {
         return wrong(&format!(
             "must hold the addresses of {wanted}, and be initialised with them when the program is compiled"
@@ -71,9 +80,9 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
     let primal = functions[0];
     let name = module.funcs[primal].name.clone();
     if r.kind == RegistrationKind::Like {
-        return match known(&r.like) {
+        return match known(&r.text) {
             true => Ok(Some(name)),
-            false => wrong(&format!("takes '{name}' for '{}', which the table of rules does not have", r.like)),
+            false => wrong(&format!("takes '{name}' for '{}', which the table of rules does not have", r.text)),
         };
     }
     let both = |a: FuncId, b: FuncId| format!("'{}' and '{}'", module.funcs[a].name, module.funcs[b].name);

@@ -119,6 +119,7 @@ pub fn layout_of(module: &Module, call: &MarkerCall, marker: &Marker) -> u64 {
     let text =
         format!("{name} {activities:?} {} {} {} {} {limit:?}", s.constant_result, s.strong_zero, s.width, s.tested);
     let text = if s.kept_tapes { text + " kept" } else { text };
+    let text = if s.atomic { text + " atomic" } else { text };
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 

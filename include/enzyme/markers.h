@@ -21,7 +21,7 @@ extern "C" {
 
 extern int enzyme_const, enzyme_dup, enzyme_dupnoneed, enzyme_out, enzyme_dupv, enzyme_dupnoneedv;
 extern int enzyme_width, enzyme_primal_return, enzyme_dup_return, enzyme_const_return, enzyme_tape, enzyme_nofree;
-extern int enzyme_runtime_activity, enzyme_strong_zero, enzyme_max_tape;
+extern int enzyme_runtime_activity, enzyme_strong_zero, enzyme_max_tape, enzyme_atomic_add;
 
 // ---- arguments of the function, one for each parameter, in order
 
@@ -51,6 +51,8 @@ extern int enzyme_runtime_activity, enzyme_strong_zero, enzyme_max_tape;
 #define ENZYME_RUNTIME_ACTIVITY enzyme_runtime_activity
 // Zero times a derivative that is infinite, or not a number, is zero.
 #define ENZYME_STRONG_ZERO enzyme_strong_zero
+// Adjoints in memory are added atomically: several threads may run the derivative on the same shadows.
+#define ENZYME_ATOMIC_ADD enzyme_atomic_add
 // Loops keep at most so many bytes (size_t) in all, and repeat steps.
 #define ENZYME_MAX_TAPE(bytes) enzyme_max_tape, (bytes)
 // The tape of a derivative in two calls is at this address, in ENZYME_TAPE_SIZE bytes.

@@ -67,7 +67,7 @@
     _Pragma("clang diagnostic pop")
 CORPUS_UNUSED static int enzyme_const, enzyme_dup, enzyme_dupnoneed, enzyme_out, enzyme_max_tape;
 CORPUS_UNUSED static int enzyme_primal_return, enzyme_noret, enzyme_const_return, enzyme_active_return;
-CORPUS_UNUSED static int enzyme_dup_return, enzyme_strong_zero, enzyme_not_overwritten;
+CORPUS_UNUSED static int enzyme_dup_return, enzyme_strong_zero, enzyme_not_overwritten, enzyme_atomic_add;
 #else
 #define CORPUS_HAS_AD 1
 #define CORPUS_MARKER(type, name) extern type name(void *function, ...);
@@ -75,7 +75,7 @@ CORPUS_UNUSED static int enzyme_dup_return, enzyme_strong_zero, enzyme_not_overw
 #define CORPUS_MARKER_TYPED(type, name, ...) extern type name(void *function, __VA_ARGS__);
 extern int enzyme_const, enzyme_dup, enzyme_dupnoneed, enzyme_out, enzyme_max_tape;
 extern int enzyme_primal_return, enzyme_noret, enzyme_const_return, enzyme_active_return, enzyme_dup_return;
-extern int enzyme_strong_zero, enzyme_not_overwritten;
+extern int enzyme_strong_zero, enzyme_not_overwritten, enzyme_atomic_add;
 #endif
 
 CORPUS_MARKER(double, __enzyme_autodiff)

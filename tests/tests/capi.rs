@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         trial("compiler::valgrind", || compiler("compiler.c", How::Valgrind)),
         trial("requests::shared", || compiler("requests.c", How::Shared)),
         trial("requests::sanitized", || compiler("requests.c", How::Sanitized)),
+        trial("atomic::shared", || compiler("atomic.c", How::Shared)),
         trial("misuse::shared", || compiler("misuse.c", How::Shared)),
         trial("misuse::sanitized", || compiler("misuse.c", How::Sanitized)),
         trial("headers_are_whole", headers),

@@ -30,6 +30,9 @@ fn trials() -> Result<Vec<Trial>> {
         trial("refused::value".to_owned(), || refused(VALUE, "E0109")),
         trial("refused::defined_assignment".to_owned(), || ends(DEFINED_ASSIGNMENT, "defined assignment")),
         trial("refused::finaliser".to_owned(), || ends(FINALISER, "finalisers")),
+        trial("refused::rule_lies".to_owned(), || refused(&rules(LYING), "E0111")),
+        trial("refused::rule_of_an_allocatable".to_owned(), || refused(&rules(ALLOCATABLE), "E0111")),
+        trial("refused::rule_of_no_procedure".to_owned(), || refused(&rules(NO_PROCEDURE), "E0111")),
         trial("selftest::wrong".to_owned(), selftest),
     ];
     for source in corpus::files(&toolchain::root().join("tests/fortran"), &["f90", "f"])? {
@@ -206,6 +209,72 @@ program main
   double precision :: x, dx
   call enzyme_grad(f, x, dx)
 end program
+";
+
+/// A program with a function `f(x)` and rules for it.
+fn rules(own: &str) -> String {
+    format!(
+        "
+module ruled
+contains
+  function f(x) result(y)
+    double precision, intent(in) :: x
+    double precision :: y
+    y = x**2
+  end function
+{own}
+end module
+program main
+  use ruled
+  use enzyme
+  double precision :: x, dx
+  x = 1
+  dx = 0
+  call enzyme_grad(f, x, dx)
+end program
+"
+    )
+}
+
+/// The reverse rule takes a real in the place where an address has a shadow.
+const LYING: &str = "
+  function f_augmented(x, dx) result(y)
+    double precision, intent(in) :: x, dx
+    double precision :: y
+    y = f(x)
+  end function
+  subroutine f_reverse(x, seed)
+    double precision, value :: x, seed
+  end subroutine
+  subroutine rules
+    use enzyme
+    call enzyme_register_gradient(f, f_augmented, f_reverse)
+  end subroutine
+";
+
+/// What becomes of the shadow of an array that the procedure may allocate cannot be stated.
+const ALLOCATABLE: &str = "
+  subroutine grow(a)
+    double precision, allocatable, intent(inout) :: a(:)
+    a = [a, 1d0]
+  end subroutine
+  subroutine grow_twice(a, da)
+    double precision, allocatable, intent(inout) :: a(:), da(:)
+    call grow(a)
+    call grow(da)
+  end subroutine
+  subroutine rules
+    use enzyme
+    call enzyme_register_gradient(grow, grow_twice, grow_twice)
+  end subroutine
+";
+
+const NO_PROCEDURE: &str = "
+  subroutine rules(x)
+    use enzyme
+    double precision :: x
+    call enzyme_register_gradient(f, x, x)
+  end subroutine
 ";
 
 fn refused(source: &str, code: &str) -> Result<()> {

@@ -247,6 +247,14 @@ fn for_users(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The folder `<destdir><prefix>`.
+fn root_of(prefix: &Path, destdir: &Path) -> Result<PathBuf> {
+    if !prefix.is_absolute() {
+        bail!("the prefix must be an absolute path, and {} is not", prefix.display());
+    }
+    Ok(if destdir.as_os_str().is_empty() { prefix.to_owned() } else { destdir.join(prefix.strip_prefix("/")?) })
+}
+
 /// What `build/` holds for users, and where it goes below `<destdir><prefix>`.
 fn targets(project: &Project, prefix: &Path, destdir: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let from = project.root.join("build");
@@ -254,10 +262,7 @@ fn targets(project: &Project, prefix: &Path, destdir: &Path) -> Result<Vec<(Path
     if files.is_empty() {
         bail!("build/ is empty; run `make` first");
     }
-    if !prefix.is_absolute() {
-        bail!("the prefix must be an absolute path, and {} is not", prefix.display());
-    }
-    let to = if destdir.as_os_str().is_empty() { prefix.to_owned() } else { destdir.join(prefix.strip_prefix("/")?) };
+    let to = root_of(prefix, destdir)?;
     Ok(files.into_iter().map(|file| (from.join(&file), to.join(&file))).collect())
 }
 
@@ -279,21 +284,39 @@ pub fn install(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
 
 /// Removes what [`install`] copies, and folders of ours that are empty then. What is not there is left at that.
 pub fn uninstall(project: &Project, prefix: &Path, destdir: &Path) -> Result<()> {
+    let root = root_of(prefix, destdir)?;
     for (_, target) in targets(project, prefix, destdir)? {
         if target.symlink_metadata().is_ok() {
             fs::remove_file(&target).with_context(|| format!("removing {}", target.display()))?;
             println!("  {}", target.display());
         }
         // A folder that others use is not empty.
-        for folder in target.ancestors().skip(1).take_while(|folder| is_ours(folder)) {
+        for folder in target.ancestors().skip(1).take_while(|folder| is_ours(&root, folder)) {
             let _ = fs::remove_dir(folder);
         }
     }
     Ok(())
 }
 
-/// Whether a folder is one that only this project installs.
-fn is_ours(folder: &Path) -> bool {
-    let names: Vec<_> = folder.components().rev().take(2).map(|part| part.as_os_str().to_os_string()).collect();
-    names.iter().any(|name| name == "enzyme" || name == "Enzyme")
+/// Whether a folder below the installation's is one that only this project installs, or lies in one.
+fn is_ours(root: &Path, folder: &Path) -> bool {
+    let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
+    below.components().any(|part| part.as_os_str() == "enzyme" || part.as_os_str() == "Enzyme")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_others_stay() {
+        let root = Path::new("/srv/enzyme/local");
+        for ours in ["share/enzyme", "share/enzyme/rust/macros/src", "lib/cmake/Enzyme", "include/enzyme"] {
+            assert!(is_ours(root, &root.join(ours)), "{ours}");
+        }
+        for other in ["", "bin", "lib", "lib/cmake", "share/man/man1"] {
+            assert!(!is_ours(root, &root.join(other)), "{other}");
+        }
+        assert!(!is_ours(root, Path::new("/srv/enzyme")));
+    }
 }

@@ -6,8 +6,7 @@
 //! A tape that is left for another call (`freeMemory` 0) holds more, which the first request could not know: all functions are then made
 //! again, and those of before call the new ones.
 //!
-//! Not handled, and refused: adjoints that several threads add to at once (`atomicAdd`), tangents from a tape, and memory from
-//! `CustomAllocator` where a derivative needs some.
+//! Not handled, and refused: tangents from a tape, and memory from `CustomAllocator` where a derivative needs some.
 
 use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
@@ -185,11 +184,6 @@ fn first(functions: &[LLVMValueRef]) -> Result<LLVMValueRef, Complaint> {
     functions.first().copied().ok_or_else(|| Complaint::misuse("nothing was made, please report it"))
 }
 
-fn no_atomics(atomic: u8) -> Result<(), Complaint> {
-    let why = "adjoints that several threads add to at once (atomicAdd) cannot be had yet";
-    if atomic == 0 { Ok(()) } else { Err(Complaint::new(ET_NO_DERIVATIVE, why)) }
-}
-
 /// Makes an engine. Optimisation of derivatives does not depend on `PostOpt`: they come optimised as the functions of a module
 /// are at level 2.
 #[unsafe(no_mangle)]
@@ -334,6 +328,7 @@ pub unsafe extern "C-unwind" fn EnzymeCreateForwardDiff(
                 shadow: false,
                 runtime_activity: runtimeActivity != 0,
                 strong_zero: strongZero != 0,
+                atomic: false,
                 keeps: false,
             };
             // SAFETY: by this function's contract.
@@ -380,7 +375,6 @@ pub unsafe extern "C-unwind" fn EnzymeCreateAugmentedPrimal(
     settle(std::ptr::null_mut(), || {
         let work = || {
             get(TA)?;
-            no_atomics(AtomicAdd)?;
             let wanted = Wanted {
                 kind: Kind::Split,
                 result: part(retType)?,
@@ -391,6 +385,7 @@ pub unsafe extern "C-unwind" fn EnzymeCreateAugmentedPrimal(
                 shadow: shadowReturnUsed != 0,
                 runtime_activity: runtimeActivity != 0,
                 strong_zero: strongZero != 0,
+                atomic: AtomicAdd != 0,
                 keeps: false,
             };
             // SAFETY: by this function's contract.
@@ -443,7 +438,6 @@ pub unsafe extern "C-unwind" fn EnzymeCreatePrimalAndGradient(
     settle(std::ptr::null_mut(), || {
         let work = || {
             get(TA)?;
-            no_atomics(AtomicAdd)?;
             if dretUsed != 0 {
                 let why = "the shadow of the result comes from the augmented function: dretUsed cannot be set";
                 return Err(Complaint::new(ET_NO_DERIVATIVE, why));
@@ -458,6 +452,7 @@ pub unsafe extern "C-unwind" fn EnzymeCreatePrimalAndGradient(
                 shadow: false,
                 runtime_activity: runtimeActivity != 0,
                 strong_zero: strongZero != 0,
+                atomic: AtomicAdd != 0,
                 keeps: false,
             };
             match mode {
@@ -564,6 +559,7 @@ pub unsafe extern "C-unwind" fn EnzymeCreateBatch(
                 shadow: false,
                 runtime_activity: false,
                 strong_zero: false,
+                atomic: false,
                 keeps: false,
             };
             // SAFETY: by this function's contract.

@@ -7,8 +7,8 @@
 //! that the first contribution to an adjoint costs nothing after promotion, without any fast-math flag.
 
 use enzyme_ir::{
-    Access, BinOp, BlockId, Builder, CastOp, Const, FastMath, Func, FuncId, Inst, MemClass, Module, Op, Type, TypeId,
-    ValueId,
+    Access, BinOp, BlockId, Builder, CastOp, Const, FastMath, Func, FuncId, Inst, MemClass, Module, Op, Ordering,
+    RmwOp, Type, TypeId, ValueId,
 };
 use smallvec::smallvec;
 
@@ -68,6 +68,14 @@ impl<'m> Emit<'m> {
     pub fn store_in_lane(&mut self, v: ValueId, addr: ValueId, align: u32) {
         let shadow = self.shadow;
         self.b().store(v, addr, align, shadow);
+    }
+
+    /// `memory += amount` of one float, as one operation among those of all threads.
+    pub fn add_atomically(&mut self, addr: ValueId, amount: ValueId, mem: MemClass) {
+        let ty = self.ty(amount);
+        let access = Access { ordering: Ordering::Monotonic, ..Access::default() };
+        let id = self.b().inst(Op::AtomicRmw(RmwOp::FAdd, access), smallvec![addr, amount], ty);
+        self.func.insts[id].mem = mem;
     }
 
     /// A new block.

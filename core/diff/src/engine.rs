@@ -343,6 +343,14 @@ impl Engine {
             if remembers && func.params.iter().any(|p| s.has_shadow(*p)) {
                 self.remembering.insert(id);
             }
+            let adds = func.params.iter().any(|p| s.has_shadow(*p));
+            if options.atomic && adds && matches!(key.mode, Mode::Combined | Mode::Gradient) {
+                let what = format!(
+                    "the derivative that the program gives for '{}', where sums of adjoints in memory must be atomic",
+                    func.name
+                );
+                return Err(Refusal::new(RefusalKind::Operation(what)));
+            }
             let written = crate::custom::synthesise(module, id, &func, key, &sig, &rule, &mixed)?;
             module.funcs[id] = written;
             self.written.push(id);

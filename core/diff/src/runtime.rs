@@ -258,12 +258,12 @@ pub fn times(module: &mut Module) -> FuncId {
 }
 
 /// `void enzyme.rt.add.KIND(ptr dst, ptr src, i64 bytes)`: adjoint of copying floats that do not overlap:
-/// `src[k] += dst[k]; dst[k] = 0`. `dst == src` is allowed and does nothing.
-pub fn copy_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
+/// `src[k] += dst[k]; dst[k] = 0`. `dst == src` is allowed and does nothing. If `atomic` the sums are.
+pub fn copy_adjoint(module: &mut Module, kind: FloatKind, atomic: bool) -> FuncId {
     let c = common(module);
     let float = module.ctx.types.float(kind);
     let size = module.ctx.layout.float_size(&mut module.ctx.types, kind);
-    let name = format!("enzyme.rt.add.{}", kind.name());
+    let name = format!("enzyme.rt.{}.{}", if atomic { "addatomically" } else { "add" }, kind.name());
     define(module, &name, c.void, &[c.ptr, c.ptr, c.i64], |e, args| {
         let same = e.b().icmp(IntPred::Eq, args[0], args[1]);
         let (work, done) = (e.new_block("work"), e.new_block("done"));
@@ -273,12 +273,7 @@ pub fn copy_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
         let count = e.b().binary(BinOp::UDiv, args[2], width);
         for_each(e, count, done, |e, index| {
             let (d, s) = (e.b().gep(float, args[0], &[index]), e.b().gep(float, args[1], &[index]));
-            let x = e.b().load(float, d, 1, MemClass::Shadow);
-            let y = e.b().load(float, s, 1, MemClass::Shadow);
-            let sum = e.b().binary(BinOp::FAdd, y, x);
-            let zero = e.b().zero(float);
-            e.b().store(zero, d, 1, MemClass::Shadow);
-            e.b().store(sum, s, 1, MemClass::Shadow);
+            run_element(e, if atomic { RunWork::AddAtomically } else { RunWork::Add }, float, d, s);
         });
         e.block = done;
         e.b().ret(None);
@@ -287,12 +282,12 @@ pub fn copy_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
 
 /// `void enzyme.rt.move.KIND(ptr dst, ptr src, i64 bytes)`: adjoint of moving floats between regions that may overlap:
 /// the adjoints of `dst` are taken out, then added to `src`.
-pub fn move_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
+pub fn move_adjoint(module: &mut Module, kind: FloatKind, atomic: bool) -> FuncId {
     let c = common(module);
     let i1 = module.ctx.types.int(1);
     let alloc = alloc(module);
-    let add = copy_adjoint(module, kind);
-    let name = format!("enzyme.rt.move.{}", kind.name());
+    let add = copy_adjoint(module, kind, atomic);
+    let name = format!("enzyme.rt.{}.{}", if atomic { "moveatomically" } else { "move" }, kind.name());
     define(module, &name, c.void, &[c.ptr, c.ptr, c.i64], |e, args| {
         let held = e.call_func(alloc, &[args[2]]);
         let copy = e.module.declare("llvm.memcpy.p0.p0.i64", c.void, &[c.ptr, c.ptr, c.i64, i1]);
@@ -310,6 +305,8 @@ pub fn move_adjoint(module: &mut Module, kind: FloatKind) -> FuncId {
 pub enum RunWork {
     /// The adjoint of copying the floats: `src += dst; dst = 0`.
     Add,
+    /// The same, where several threads may add to `src` at once.
+    AddAtomically,
     /// The adjoint of overwriting the floats: `dst = 0`.
     Clear,
     /// Copying the pointers: `dst = src`.
@@ -408,7 +405,7 @@ pub fn over_moved_runs(module: &mut Module, work: RunWork, runs: &[ByteRun], per
         e.call_func(copy, &[held, from, args[2], no]);
         match work {
             RunWork::Repeat => drop(e.call_func(inner, &[args[0], held, args[2]])),
-            RunWork::Add => {
+            RunWork::Add | RunWork::AddAtomically => {
                 let null = e.b().zero(c.ptr);
                 e.call_func(clear, &[args[0], null, args[2]]);
                 e.call_func(inner, &[held, args[1], args[2]]);
@@ -429,6 +426,12 @@ fn run_element(e: &mut Emit<'_>, work: RunWork, ty: TypeId, d: ValueId, s: Value
         RunWork::Clear => {
             let zero = e.b().zero(ty);
             e.b().store(zero, d, 1, MemClass::Shadow);
+        }
+        RunWork::AddAtomically => {
+            let x = e.b().load(ty, d, 1, MemClass::Shadow);
+            let zero = e.b().zero(ty);
+            e.b().store(zero, d, 1, MemClass::Shadow);
+            e.add_atomically(s, x, MemClass::Shadow);
         }
         RunWork::Add => {
             let x = e.b().load(ty, d, 1, MemClass::Shadow);

@@ -513,8 +513,9 @@ typedef struct EnzRegistration {
   uint32_t kind;
   uint32_t count;        // entries of the global
   EnzValue functions[4]; // those of its first entries that are functions
-  EnzStr name;           // of the global
-  EnzStr text;           // the name that a function is taken for
+  EnzValue stated_in;    // the function with the call that states it, if it is one
+  EnzStr name;           // of the global, or of what is called
+  EnzStr text;           // the name that a function is taken for; or why what a call states can't be had
 } EnzRegistration;
 void enz_registry_mark(EnzHost host);
 size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity);

@@ -9,7 +9,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 51] = [
+const SOURCES: [&str; 52] = [
     "plugin",
     "options",
     "host",
@@ -40,6 +40,7 @@ const SOURCES: [&str; 51] = [
     "build",
     "markers",
     "fortran",
+    "fortran_rules",
     "rust",
     "registry",
     "statements",

@@ -1,7 +1,8 @@
 // Diagnostics handed to LLVM's context, which passes them to the host compiler.
 //
 // The kind that names a function and a location is the one for which clang maps the location back to its own source
-// manager, quotes the line, and falls back to the function's definition where there is no debug information.
+// manager, quotes the line, and falls back to the function's definition where there is no debug information. What is
+// wrong with a function as a whole is told where that begins.
 
 #include "support.h"
 
@@ -44,7 +45,9 @@ void enz_diagnose(EnzHost host, uint32_t severity, EnzValue raw, EnzLoc loc, Enz
     reporting_error = registered;
   }
   if (auto *function = enz::as<Function>(raw)) {
-    const DebugLoc place(enz::un(loc));
+    DebugLoc place(enz::un(loc));
+    if (DISubprogram *whole = function->getSubprogram(); whole && !place)
+      place = DILocation::get(context, whole->getLine(), 0, whole);
     context.diagnose(DiagnosticInfoUnsupported(*function, text, DiagnosticLocation(place), severityOf(severity)));
   } else {
     context.diagnose(DiagnosticInfoGeneric(text, severityOf(severity)));

@@ -200,6 +200,29 @@ bool enz::settleDescriptors(Function &function) {
   return any;
 }
 
+Type *enz::descriptorOf(const Argument &arg, bool &kept) {
+  Type *found = nullptr;
+  SmallVector<const Value *, 8> work{&arg};
+  for (size_t next = 0; next < work.size(); ++next)
+    for (const User *user : work[next]->users()) {
+      if (const auto *gep = dyn_cast<GetElementPtrInst>(user)) {
+        if (isDescriptorType(gep->getSourceElementType()))
+          found = gep->getSourceElementType();
+        work.push_back(gep);
+      } else if (const auto *load = dyn_cast<LoadInst>(user)) {
+        if (isDescriptorType(load->getType()))
+          found = load->getType();
+      } else if (const auto *copy = dyn_cast<MemCpyInst>(user); copy && copy->getRawDest() != work[next]) {
+        if (Type *content = contentOf(copy->getRawDest()->stripPointerCasts()); isDescriptorType(content))
+          found = content;
+      } else if (const auto *call = dyn_cast<CallBase>(user); !(call && keepsDescriptors(*call))) {
+        // Comparing an address and taking its number do nothing to what lies there.
+        kept &= isa<ICmpInst, PtrToIntInst>(user);
+      }
+    }
+  return found;
+}
+
 uint8_t enz_is_integers(EnzValue call, uint32_t index) {
   const auto *user = enz::as<CallBase>(call);
   if (!user || index >= user->arg_size() || !user->getArgOperand(index)->getType()->isPointerTy())

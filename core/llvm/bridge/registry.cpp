@@ -3,8 +3,9 @@
 // by which compilers state the same.
 //
 // Statements are turned into attributes before anything is inlined (`mark`), so that calls of the functions they speak
-// of stay calls; rules are listed, entry by entry, for the engine to judge. Not handled: globals that are filled at run
-// time, which are listed as they are, without entries.
+// of stay calls; rules are listed, entry by entry, for the engine to judge. Calls by which Fortran states rules become
+// globals first (fortran_rules.cpp). Not handled: globals that are filled at run time, which are listed as they are,
+// without entries.
 
 #include "support.h"
 
@@ -149,6 +150,7 @@ void markAllocator(ArrayRef<Constant *> parts) {
 
 void enz_registry_mark(EnzHost host) {
   Module &module = *host->module;
+  enz::stateFortranRules(module);
   markAnnotated(module);
   for (Function &function : module)
     if (any_of(kStated, [&](const Stated &what) { return states(function, what); }))
@@ -202,6 +204,11 @@ size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity) {
       out[n] = EnzRegistration{};
       out[n].kind = row->kind;
       out[n].name = enz::text(global.getName());
+      if (const Function *place = enz::statedIn(global)) {
+        out[n].stated_in = enz::in(const_cast<Value *>(static_cast<const Value *>(place)));
+        out[n].name = enz::text(global.getName().split('.').second.split('.').first);
+        out[n].text = enz::text(enz::refusedRule(global));
+      }
       const SmallVector<Constant *, 4> parts = entries(global);
       out[n].count = static_cast<uint32_t>(parts.size());
       for (size_t i = 0; i < parts.size() && i < std::size(out[n].functions); ++i)

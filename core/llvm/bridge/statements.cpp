@@ -277,6 +277,8 @@ void enz_statements_mark(EnzHost host) {
 }
 
 void enz_statements_lower(EnzHost host, uint8_t before_link) {
+  if (!before_link)
+    enz::dropFortranRules(*host->module);
   SmallVector<Function *, 8> found;
   for (Function &function : *host->module)
     if ((function.getName().contains(kIgnore) && isIdentity(function)) || statesType(function) || isIter(function))

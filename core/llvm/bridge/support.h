@@ -168,8 +168,19 @@ llvm::Function *libraryBody(llvm::Function &declared);
 // Sends calls of flang's run-time library to the bodies that are known; whether there were any.
 bool callFlangBodies(llvm::Function &function);
 
+// Calls by which Fortran states rules become registration globals (fortran_rules.cpp); where such a global comes from,
+// null for others; why it can't be had, if so; these globals go.
+void stateFortranRules(llvm::Module &module);
+const llvm::Function *statedIn(const llvm::GlobalVariable &global);
+llvm::StringRef refusedRule(const llvm::GlobalVariable &global);
+void dropFortranRules(llvm::Module &module);
+
 // Copies of whole descriptors become copies of their fields; whether there were any.
 bool splitDescriptorCopies(llvm::Function &function);
+
+// The type of the description by which an array is passed, as flang's code for the procedure shows; null if it is
+// passed otherwise. `kept` becomes false if the description may be written, or handed on to who may write it.
+llvm::Type *descriptorOf(const llvm::Argument &arg, bool &kept);
 
 // What is read of the rank and the kind of an array becomes what is always written there; whether anything was.
 bool settleDescriptors(llvm::Function &function);

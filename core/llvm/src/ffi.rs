@@ -324,6 +324,7 @@ pub struct RegistrationInfo {
     pub kind: u32,
     pub count: u32,
     pub functions: [Option<ValueRef>; 4],
+    pub stated_in: Option<ValueRef>,
     pub name: Str,
     pub text: Str,
 }

@@ -27,19 +27,21 @@ pub enum RegistrationKind {
     Allocation,
 }
 
-/// A registration global.
+/// A registration global, or a call of Fortran that stands for one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Registration {
     /// What it is about.
     pub kind: RegistrationKind,
-    /// Its name.
+    /// Its name, or that of what is called.
     pub name: String,
     /// How many entries it has; none if they are not known when the program is compiled.
     pub entries: usize,
     /// Those of its first four entries that are functions.
     pub functions: [Option<FuncId>; 4],
-    /// The name for [`RegistrationKind::Like`].
-    pub like: String,
+    /// The function with the call that states it, where it is stated by a call.
+    pub stated_in: Option<FuncId>,
+    /// The name for [`RegistrationKind::Like`]; of what a call states, why that can't be had.
+    pub text: String,
 }
 
 impl Session {
@@ -81,7 +83,8 @@ impl Session {
         };
         let mut declare = |f: Option<ValueRef>| f.map(|v| import::declare_function(self, v));
         let functions = info.functions.map(&mut declare);
-        let (name, like) = (info.name.to_text(), info.text.to_text());
-        Some(Registration { kind, name, entries: info.count as usize, functions, like })
+        let stated_in = declare(info.stated_in);
+        let (name, text) = (info.name.to_text(), info.text.to_text());
+        Some(Registration { kind, name, entries: info.count as usize, functions, stated_in, text })
     }
 }

@@ -13,7 +13,7 @@ use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::plan::shadow_rule;
 use crate::refusal::{Refusal, RefusalKind};
-use crate::runtime::{RunWork, over_moved_runs, over_runs};
+use crate::runtime::{RunWork, over_runs};
 
 /// Does something with one float of an aggregate in memory: its path, type and address.
 type EachFloat<'f, R> = &'f mut dyn FnMut(&mut R, &[u32], TypeId, ValueId) -> Result<(), Refusal>;
@@ -194,6 +194,9 @@ impl Reverse<'_, '_> {
     fn add_floats_to_memory(&mut self, at: ValueId, amount: ValueId, access: Access) -> Result<(), Refusal> {
         let ty = self.e.ty(amount);
         if self.e.module.ctx.types.is_float_or_vector(ty) {
+            if self.options.atomic {
+                return self.add_atomically(at, amount, access.align);
+            }
             let old = self.e.load_shadow(ty, at, access);
             let new = self.e.sum(old, amount);
             self.e.store_shadow(new, at, access);
@@ -201,6 +204,9 @@ impl Reverse<'_, '_> {
         }
         self.each_float(ty, at, &mut |r, path, leaf, address| {
             let x = r.e.b().extract_value(amount, path);
+            if r.options.atomic {
+                return r.add_atomically(address, x, 0);
+            }
             let old = r.e.load_in_lane(leaf, address, 1);
             let new = r.e.sum(old, x);
             r.e.store_in_lane(new, address, 1);
@@ -527,10 +533,8 @@ impl Reverse<'_, '_> {
         let there = self.shadow_bytes(dst, n)?;
         let both = self.shadow_bytes(src, there)?;
         let add = match &bytes {
-            Bytes::Floats(kind) if overlap => crate::runtime::move_adjoint(self.e.module, *kind),
-            Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, *kind),
-            Bytes::Runs(runs, period) if overlap => over_moved_runs(self.e.module, RunWork::Add, runs, *period),
-            Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, runs, *period),
+            Bytes::Floats(kind) => self.sum_of_copied(*kind, overlap)?,
+            Bytes::Runs(runs, period) => self.sum_of_runs(runs, *period, overlap)?,
             Bytes::NoFloats(_) | Bytes::Characters => return Ok(()),
         };
         self.e.call_func(add, &[to, from, both]);

@@ -5,24 +5,91 @@
 //! the shadow pointers of the old one copied. In the reverse sweep the adjoints of the common part go back. How large the
 //! old shadow is, the allocator says.
 //!
-//! Adjoints of atomic accesses are plain: a derivative is right if no two threads touch the same shadow at once.
+//! Adjoints of atomic accesses are plain: a derivative is right if no two threads touch the same shadow at once. Where they may
+//! (`Options::atomic`), sums in shadow memory are atomic, float by float; what is overwritten is read and cleared as ever, since the
+//! program's own store was no other thread's business either.
 //!
 //! Not handled: reallocation and allocation through a pointer where memory may be constant; structures that cannot be
 //! told apart.
 
 use enzyme_analysis::Carry;
-use enzyme_ir::{BinOp, ByteRun, ByteType, FloatKind, InstId, IntPred, MemClass, RmwOp, ValueId};
+use enzyme_ir::{BinOp, ByteRun, ByteType, FloatKind, FuncId, InstId, IntPred, MemClass, Op, RmwOp, Type, ValueId};
 use enzyme_rules::{Expr, RmwFloat, Rule};
+use smallvec::smallvec;
 
 use super::Reverse;
 use super::place_of;
 use crate::copies::{Bytes, classify, classify_bytes};
 use crate::keys::Subject;
 use crate::lower::{Operands, product};
-use crate::refusal::Refusal;
-use crate::runtime::{RunWork, over_runs};
+use crate::refusal::{Refusal, RefusalKind};
+use crate::runtime::{RunWork, over_moved_runs, over_runs};
+
+/// Whether all processors have sums of such floats that no other thread comes between.
+fn is_atomic(kind: FloatKind) -> bool {
+    matches!(kind.bits(), 32 | 64)
+}
 
 impl Reverse<'_, '_> {
+    /// Refuses sums in memory that cannot be atomic where they must be: of other formats, or in memory that is not aligned.
+    fn check_atomic(&self, kind: FloatKind, align: u32) -> Result<(), Refusal> {
+        if is_atomic(kind) && (align == 0 || align >= kind.bits() / 8) {
+            return Ok(());
+        }
+        let what =
+            format!("a sum of adjoints in memory that must be atomic, of {} and aligned to {align} bytes", kind.name());
+        Err(Refusal::new(RefusalKind::Operation(what)))
+    }
+
+    /// `memory += amount` of a float or a vector of floats, one by one, each atomically.
+    pub fn add_atomically(&mut self, at: ValueId, amount: ValueId, align: u32) -> Result<(), Refusal> {
+        let (ty, shadow) = (self.e.ty(amount), self.e.shadow);
+        let kind = self.e.module.ctx.types.float_kind(ty).unwrap_or(FloatKind::Double);
+        let size = self.e.module.ctx.layout.float_size(&mut self.e.module.ctx.types, kind);
+        let Type::Vector { elem, len, scalable: false } = self.e.module.ctx.types[ty] else {
+            self.check_atomic(kind, align)?;
+            self.e.add_atomically(at, amount, shadow);
+            return Ok(());
+        };
+        // What vectors are made of is aligned in the program's memory.
+        self.check_atomic(kind, 0)?;
+        for n in 0..u64::from(len) {
+            let (index, offset) = (self.e.b().i64(n), self.e.b().i64(n * size));
+            let lane = self.e.b().value(Op::ExtractElement, smallvec![amount, index], elem);
+            let address = self.e.b().byte_offset(at, offset);
+            self.e.add_atomically(address, lane, shadow);
+        }
+        Ok(())
+    }
+
+    /// What adds the adjoints of copied floats to those of their source.
+    pub fn sum_of_copied(&mut self, kind: FloatKind, overlap: bool) -> Result<FuncId, Refusal> {
+        let atomic = self.options.atomic;
+        if atomic {
+            self.check_atomic(kind, 0)?;
+        }
+        let module = &mut *self.e.module;
+        Ok(match overlap {
+            true => crate::runtime::move_adjoint(module, kind, atomic),
+            false => crate::runtime::copy_adjoint(module, kind, atomic),
+        })
+    }
+
+    /// As [`Self::sum_of_copied`], of structures.
+    pub fn sum_of_runs(&mut self, runs: &[ByteRun], period: u64, overlap: bool) -> Result<FuncId, Refusal> {
+        let work = if self.options.atomic { RunWork::AddAtomically } else { RunWork::Add };
+        for run in runs {
+            if let (ByteType::Float(kind), true) = (run.ty, self.options.atomic) {
+                self.check_atomic(kind, 0)?;
+            }
+        }
+        let module = &mut *self.e.module;
+        Ok(match overlap {
+            true => over_moved_runs(module, work, runs, period),
+            false => over_runs(module, work, runs, period),
+        })
+    }
+
     /// The product of the arguments that give a size, in the forward sweep.
     fn forward_bytes(&mut self, args: &[ValueId], size: usize, count: Option<usize>) -> ValueId {
         let mut bytes = match args.get(size) {
@@ -142,8 +209,8 @@ impl Reverse<'_, '_> {
         let common = common_bytes(self, old, bytes);
         let f = match content {
             Bytes::NoFloats(_) | Bytes::Characters => return Ok(()),
-            Bytes::Floats(kind) => crate::runtime::copy_adjoint(self.e.module, kind),
-            Bytes::Runs(runs, period) => over_runs(self.e.module, RunWork::Add, &runs, period),
+            Bytes::Floats(kind) => self.sum_of_copied(kind, false)?,
+            Bytes::Runs(runs, period) => self.sum_of_runs(&runs, period, false)?,
         };
         self.e.call_func(f, &[new, old, common]);
         Ok(())
@@ -185,6 +252,12 @@ impl Reverse<'_, '_> {
         let (Some(p), Some(v)) = (args.first().copied(), args.get(1).copied()) else { return Ok(()) };
         let Some(ty) = self.atomic_type(p, v, result) else { return Ok(()) };
         let at = self.shadow_place(p, ty)?;
+        // A sum whose old content is not looked at leaves the adjoint in memory as it is.
+        let is_read = result.is_some_and(|r| self.s.is_active(r));
+        if self.options.atomic && (is_read || !matches!(op, RmwOp::FAdd | RmwOp::FSub)) {
+            let what = "an atomic update that is no sum alone, of memory to whose adjoints several threads may add";
+            return Err(Refusal::new(RefusalKind::Operation(what.to_owned())));
+        }
         let after = self.e.load_in_lane(ty, at, 1);
         let taken = match result {
             Some(r) => self.take_adjoint(r)?,
@@ -222,7 +295,9 @@ impl Reverse<'_, '_> {
                 taken
             }
         };
-        self.e.store_in_lane(before, at, 1);
+        if !self.options.atomic {
+            self.e.store_in_lane(before, at, 1);
+        }
         Ok(())
     }
 

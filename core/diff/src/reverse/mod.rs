@@ -66,6 +66,8 @@ pub struct Options {
     pub content: Content,
     /// What the plan takes caching to cost.
     pub cache_price: CachePrice,
+    /// Adjoints in memory may be added to by several threads at once.
+    pub atomic: bool,
 }
 
 /// Shadows of global variables, one for each lane, made on demand.
