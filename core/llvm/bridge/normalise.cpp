@@ -289,8 +289,9 @@ bool rewriteCall(CallInst &call) {
   return isComplexFunction(name) ? unpackComplex(call, *callee) : moveByteCopy(call, name);
 }
 
-// The call as the callee's own type wants it: integers have the width of the parameters, lengths of texts that nobody passes
-// are zero, and what the callee does not take is left out. Null if it is so already, or if more than that differs.
+// The call as the callee's own type wants it: integers have the width of the parameters, lengths of texts that nobody
+// passes are zero, and what the callee does not take is left out. Null if it is so already, or if more than that
+// differs.
 CallInst *withPrototype(CallInst &call) {
   auto *callee = dyn_cast<Function>(call.getCalledOperand());
   FunctionType *type = callee ? callee->getFunctionType() : nullptr;

@@ -1,5 +1,5 @@
-// The headers that several files of the bridge read: clang reads them once for all of these (build.rs). Each file still names
-// what it uses, so that it compiles without this one.
+// The headers that several files of the bridge read: clang reads them once for all of these (build.rs). Each file still
+// names what it uses, so that it compiles without this one.
 #ifndef ENZYME_PRECOMPILED_H
 #define ENZYME_PRECOMPILED_H
 

@@ -220,8 +220,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   auto *function = enz::as<Function>(raw);
   if (!function || function->isDeclaration())
     return nullptr;
-  // What was known of globals before we write functions into the module is not known any more. Asked first, as the manager
-  // looks at all that is known of each function of the module.
+  // What was known of globals before we write functions into the module is not known any more. Asked first, as the
+  // manager looks at all that is known of each function of the module.
   if (host->modules->getCachedResult<GlobalsAA>(*host->module)) {
     PreservedAnalyses preserved = PreservedAnalyses::all();
     preserved.abandon<GlobalsAA>();

@@ -190,9 +190,8 @@ private:
     const auto areCompared = [&](const RuntimeCheckingPtrGroup *x, const RuntimeCheckingPtrGroup *y) {
       return compared_.contains({x, y}) || compared_.contains({y, x});
     };
-    if (!first.empty() && !second.empty() && all_of(first, [&](const auto *x) {
-          return all_of(second, [&](const auto *y) { return areCompared(x, y); });
-        }))
+    if (!first.empty() && !second.empty() &&
+        all_of(first, [&](const auto *x) { return all_of(second, [&](const auto *y) { return areCompared(x, y); }); }))
       return true;
     return aliases_.isNoAlias(MemoryLocation::get(&a), MemoryLocation::get(&b));
   }

@@ -35,7 +35,9 @@ impl Pass<'_> {
             _ => self.shared(*class).any(|g| self.holds_pointer(g)) && func.call_args(*s).iter().any(shadowed),
         };
         if !attrs.no_write && shared.iter().any(address) {
-            return Some(Conflict::Unsupported(i, WRITES));
+            // Once is enough: every call from here on may.
+            let said = |c: &Conflict| matches!(c, Conflict::Unsupported(_, what) if *what == WRITES);
+            return (!self.conflicts.iter().any(said)).then_some(Conflict::Unsupported(i, WRITES));
         }
         let result = func.insts[i].result.is_some_and(|r| self.carry(r).may() && useful.values[r]);
         (!attrs.no_read && result && !shared.is_empty()).then_some(Conflict::Unsupported(i, READS))

@@ -173,6 +173,8 @@ pub(super) static ROWS: &[KnownFn] = &[
                "backtrace" "sem_init" "sem_post" "sem_wait" "sem_trywait" "sem_destroy"],
     ),
     inactive("signals sent", HIDDEN, names!["alarm" "kill"]),
+    // What they are given runs at the end of the process, or between any two instructions.
+    inactive("functions for later", HIDDEN, names!["atexit" "at_quick_exit" "on_exit" "signal" "bsd_signal"]),
     inactive(
         "locales and messages",
         PRINTS,
