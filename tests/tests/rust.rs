@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("other_packages", others),
+        trial("another_plugin", another_plugin),
     ];
     for (name, level) in [("O0", "0"), ("O2", "2"), ("O3", "3")] {
         trials.push(trial(name, move || right(level)));
@@ -155,6 +156,28 @@ fn says(source: &str, plugin: bool, texts: &[&str]) -> Result<()> {
         return Ok(());
     }
     Err(finished.failure(&format!("it must fail and say {texts:?}")))
+}
+
+/// A program is linked anew by another version of the plugin, and only then. A byte behind the end of a library does not
+/// change what it does.
+fn another_plugin() -> Result<()> {
+    let folder = package(RIGHT)?;
+    let plugin = folder.path().join("plugin.so");
+    let mut bytes = std::fs::read(toolchain::plugin()?).map_err(Error::io("reading the plugin"))?;
+    let compiles = |bytes: &[u8]| -> Result<bool> {
+        std::fs::write(&plugin, bytes).map_err(Error::io("writing a plugin"))?;
+        let mut command = cargo_enzyme(folder.path())?;
+        command.arg("build").env("ENZYME_PLUGIN", &plugin).env("CARGO_TARGET_DIR", folder.path().join("target"));
+        let finished = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
+        Ok(finished.stderr.contains("Compiling one "))
+    };
+    let first = [compiles(&bytes)?, compiles(&bytes)?];
+    bytes.push(0);
+    let then = compiles(&bytes)?;
+    if first == [true, false] && then {
+        return Ok(());
+    }
+    Err(Error::Failed(format!("compiled: {first:?} with one plugin, {then} with another")))
 }
 
 /// With the crate, the other packages of a project are the same, with the same features, so that nothing else is built anew.

@@ -84,6 +84,9 @@ fn cargo(arguments: &Arguments) -> Result<ExitCode, String> {
         let docs = format!("{of_docs} {} -Clto=fat -Clinker={}", AT_THE_LINK.join(" "), linker.display());
         command.env("RUSTDOCFLAGS", docs.trim());
     }
+    // cargo does not look at the linker nor at what that loads: without this, a program would keep the derivatives of the plugin
+    // that it was first built with.
+    flags.push(format!("-Cmetadata=enzyme-{:016x}", place::stamp(&plugin)?));
     command.env("RUSTFLAGS", flags.join(" ").trim());
     let status = command.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
     Ok(exit_code(status))

@@ -1,7 +1,8 @@
 //! Where the plugin and the tools of LLVM are: the plugin in `../lib` beside this program's folder, tools on the PATH or where a variable
 //! says.
 
-use std::path::PathBuf;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
 
 /// The version of LLVM that the plugin is made for.
 pub const LLVM_MAJOR: u32 = 22;
@@ -21,6 +22,14 @@ pub fn plugin() -> Result<PathBuf, String> {
     path.canonicalize().map_err(|_| {
         format!("the plugin is missing: {} is not there; `make install` puts both in place", path.display())
     })
+}
+
+/// What tells one version of a file from another.
+pub fn stamp(path: &Path) -> Result<u64, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut hasher = std::hash::DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    Ok(hasher.finish())
 }
 
 /// A program beside this one.
