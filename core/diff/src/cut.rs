@@ -28,6 +28,7 @@ use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 use petgraph::unionfind::UnionFind;
 use petgraph::visit::EdgeRef;
 
+use crate::keys::cost::LOAD;
 use crate::keys::{Key, Source, Subject, cached_bytes, derive};
 use crate::shape::Trip;
 
@@ -35,7 +36,9 @@ type Sources = BTreeMap<Key, Source>;
 type Computed = SecondaryMap<InstId, bool>;
 
 /// Cost of storing and loading a cached value in a loop, in quarters of a simple operation, without its bytes.
-const CACHE_BASE: u64 = 24;
+const CACHE_BASE: u64 = 48;
+/// Cost of each of its bytes: what does not fit the nearest cache passes through the next ones twice.
+const CACHE_BYTE: u64 = 2;
 /// Cost of keeping a value that is defined outside of all loops.
 const CACHE_OUTSIDE: u64 = 6;
 /// Trip count taken for a loop of which none is known.
@@ -98,17 +101,18 @@ fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -
     let scope = s.scope(key);
     let lanes = if matches!(key, Key::Shadow(_)) { u64::from(s.key.width) } else { 1 };
     let bytes = value_type(module, s, key).saturating_mul(lanes);
-    let once = if scope.is_some() { CACHE_BASE + bytes } else { CACHE_OUTSIDE + bytes / 8 };
+    let once = if scope.is_some() { CACHE_BASE + CACHE_BYTE * bytes } else { CACHE_OUTSIDE + bytes / 8 };
+    // Of what is overwritten for sure, a comparison at run time hardly says that it is not.
     let times = match crate::steady::of(s, key) {
-        Some(place) => crate::steady::rows(module, s, &place),
-        None => weight(module, s, scope),
+        Some(place) if place.condition.is_none() || !s.undo.offers(key) => crate::steady::rows(module, s, &place),
+        Some(_) | None => weight(module, s, scope),
     };
     let all = u128::from(once.saturating_mul(times)) * u128::from(price.0) / 100;
     u64::try_from(all).unwrap_or(u64::MAX).clamp(1, INFINITE / 4)
 }
 
-/// The cheapest way to have all of `needed`.
-pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: CachePrice) -> Choice {
+/// The cheapest way to have all of `needed`, and what it costs in quarters of a simple operation.
+pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: CachePrice) -> (Choice, u64) {
     let mut sources = Sources::new();
     // An address in a shadow that each sweep has of its own is rebuilt.
     let mut own = BTreeSet::new();
@@ -135,12 +139,13 @@ pub fn choose(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, price: C
         let source = derive(module, s, k);
         if let Source::Rebuild(from, _) = &source {
             work.extend(from.iter().copied());
+            work.extend(s.undo.demands(k));
         }
         sources.insert(k, source);
     }
-    let mut choice = cut(module, s, needed, &sources, price);
+    let (mut choice, cost) = cut(module, s, needed, &sources, price);
     choice.rebuilt.extend(own);
-    choice
+    (choice, cost)
 }
 
 /// What caching costs, in a function of which `needed` is needed.
@@ -233,7 +238,13 @@ const SOURCE: usize = 0;
 const SINK: usize = 1;
 const FIRST: usize = 2;
 
-fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &Sources, price: CachePrice) -> Choice {
+fn cut(
+    module: &Module,
+    s: &Subject<'_>,
+    needed: &BTreeSet<Key>,
+    sources: &Sources,
+    price: CachePrice,
+) -> (Choice, u64) {
     let prices = Prices::new(module, s, needed, price);
     let mut next = FIRST;
     let mut vertex = |fixed: Option<usize>| {
@@ -254,22 +265,32 @@ fn cut(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>, sources: &Sourc
         if let Some(Source::Rebuild(from, cost)) = sources.get(k) {
             let times = weight(module, s, s.scope(*k));
             edges.push((SOURCE, *outer, cost.saturating_mul(times).min(INFINITE / 4)));
-            let operands = from.iter().filter_map(|d| vertices.get(d));
+            let demands = s.undo.demands(*k);
+            let operands = from.iter().chain(&demands).filter_map(|d| vertices.get(d));
             edges.extend(operands.map(|(operand, _)| (*operand, *outer, INFINITE)));
         }
     }
     let on_source_side = source_side(next, &edges);
     let mut choice = Choice::default();
+    let mut total = 0u64;
     for (k, (inner, outer)) in &vertices {
         let must_get = !on_source_side[*inner];
         let is_rebuilt = !on_source_side[*outer];
         if must_get && is_rebuilt {
             choice.rebuilt.insert(*k);
+            if let Some(Source::Rebuild(_, cost)) = sources.get(k) {
+                total = total.saturating_add(cost.saturating_mul(weight(module, s, s.scope(*k))));
+            }
         } else if must_get {
             choice.cached.insert(*k);
+            total = total.saturating_add(prices.caching(*k));
         }
     }
-    choice
+    for i in s.undo.undone(&choice.rebuilt) {
+        let around = s.shape.block_of[i].and_then(|b| s.shape.loops.innermost(b));
+        total = total.saturating_add(LOAD.saturating_mul(weight(module, s, around)));
+    }
+    (choice, total)
 }
 
 /// From, to, capacity.

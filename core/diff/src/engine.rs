@@ -15,6 +15,7 @@ use crate::request::{DerivativeKey, Derivatives, Mode, Signature, signature};
 use crate::reverse::{Content, Options, ShadowGlobals};
 use crate::shape::Shape;
 use crate::story::Story;
+use crate::undo::NOTHING;
 
 /// Activity of a parameter, as the user states it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -327,7 +328,7 @@ impl Engine {
         } else {
             self.timing.of("plan: control flow", || Shape::new(module, &func, &unit.facts))?
         };
-        let s = Subject { func: &func, unit, activity, shape: &shape, key };
+        let s = Subject { func: &func, unit, activity, shape: &shape, key, undo: &NOTHING };
         if let Some(rule) = module.stated.rules.get(&key.func).cloned() {
             if options.content != Content::Tangent {
                 let what = match options.content {
@@ -380,6 +381,7 @@ impl Engine {
             self.timing.of("synthesis", write)?
         } else {
             let plan = self.timing.of("plan: cache or recompute", || Plan::new(module, &s, options.cache_price))?;
+            let s = Subject { undo: &plan.undo, ..s };
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
                 self.log.text.push_str(&crate::plan::describe(module, &s, &plan));

@@ -12,6 +12,7 @@ use enzyme_ir::{BinOp, BlockId, CastOp, Const, Consts, Func, InstId, Module, Op,
 
 use crate::request::{DerivativeKey, Mode, has_shadow_pointer};
 use crate::shape::{Merge, Shape};
+use crate::undo::Undo;
 
 /// A piece of knowledge of the forward sweep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -43,6 +44,8 @@ pub struct Subject<'a> {
     pub shape: &'a Shape,
     /// The request.
     pub key: &'a DerivativeKey,
+    /// Stores that may be taken back.
+    pub undo: &'a Undo,
 }
 
 /// How a key can be had in the reverse sweep.
@@ -66,7 +69,7 @@ const MOVES: usize = 40;
 const STANDING_DEPTH: u32 = 6;
 
 /// Costs of rebuilding, in quarters of a simple operation.
-mod cost {
+pub(crate) mod cost {
     use enzyme_rules::{Group, Rule};
 
     pub const ADDRESS: u64 = 1;
@@ -144,6 +147,11 @@ impl Subject<'_> {
             })
     }
 
+    /// Whether `i` is a load that nothing uses.
+    pub fn is_idle_load(&self, i: InstId) -> bool {
+        self.unit.facts.stand_for.contains_key(&i)
+    }
+
     /// Whether what the load `i` reads is still there in the reverse sweep.
     pub fn is_stable_load(&self, i: InstId) -> bool {
         let inst = &self.func.insts[i];
@@ -172,7 +180,9 @@ impl Subject<'_> {
         let i = self.shape.standing.get(&v).copied()?;
         let address = self.func.insts[i].args.get(1).copied()?;
         let class = self.unit.memory.class_of[address]?;
+        // Where memory goes back to what it was before, what stood there in the end does not.
         if !self.stays_between_sweeps(class)
+            || self.undo.concerns(class)
             || cone_cost(module, self, v, STANDING_DEPTH).is_some_and(|c| c <= cost::LOAD)
         {
             return None;
@@ -294,6 +304,11 @@ fn derive_by_op(module: &Module, s: &Subject<'_>, v: ValueId) -> Source {
     }
     let inst = &s.func.insts[i];
     let operands = || inst.args.iter().map(|a| Key::Primal(*a)).collect::<Vec<_>>();
+    match s.undo.reads.get(&v) {
+        Some(read) if read.load == v => return Source::Rebuild(operands(), cost::LOAD),
+        Some(read) => return Source::Rebuild(vec![Key::Primal(read.load)], 0),
+        None => {}
+    }
     if let Some(parts) = selection(module, s, i) {
         return Source::Rebuild(parts.map(Key::Primal).to_vec(), cost::SIMPLE);
     }

@@ -28,6 +28,7 @@ pub mod shape;
 pub mod steady;
 pub mod story;
 pub mod tangent;
+pub mod undo;
 pub mod unwind;
 
 pub use cut::CachePrice;

@@ -133,7 +133,7 @@ impl Collector<'_> {
                 }
             }
             Op::Load(_) => {
-                if active {
+                if active && !s.is_idle_load(i) {
                     self.shadow(args[0]);
                 }
             }

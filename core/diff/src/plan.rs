@@ -17,6 +17,7 @@ use crate::needs;
 use crate::refusal::Refusal;
 use crate::shape::Trip;
 use crate::steady::{self, SteadyCache};
+use crate::undo::Undo;
 
 /// How the rows of a loop's cache are allocated.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,6 +75,10 @@ pub struct Plan {
     pub selectable: BTreeSet<ValueId>,
     /// Stack slots that must outlive the forward sweep of a split derivative.
     pub heap_slots: BTreeSet<InstId>,
+    /// Stores that are taken back.
+    pub undone: BTreeSet<InstId>,
+    /// What was known of these and others when the choice was made.
+    pub undo: Undo,
 }
 
 impl Plan {
@@ -106,23 +111,18 @@ impl Plan {
                 }
             }
         }
-        let mut choice = choose(module, s, &needed, price);
-        // The reverse sweep asks again whether what is kept once was the same throughout.
-        loop {
-            let places = choice.cached.iter().filter_map(|k| steady::of(s, *k));
-            let asked =
-                places.flat_map(|p| p.condition.into_iter().map(|c| c.0).chain(p.guards.into_iter().map(|g| g.0)));
-            let more: Vec<Key> = asked
-                .filter(|v| s.func.as_const(*v).is_none())
-                .map(Key::Primal)
-                .filter(|k| !needed.contains(k))
-                .collect();
-            if more.is_empty() {
-                break;
+        let (mut needed, mut choice, cost) = settle(module, s, needed, price);
+        let mut undo = Undo::new(s);
+        if !undo.is_empty() {
+            let (more, other, less) = settle(module, &Subject { undo: &undo, ..*s }, needed.clone(), price);
+            if less < cost && !undo.undone(&other.rebuilt).is_empty() {
+                (needed, choice) = (more, other);
+            } else {
+                undo = Undo::default();
             }
-            needed.extend(more);
-            choice = choose(module, s, &needed, price);
         }
+        let s = &Subject { undo: &undo, ..*s };
+        let undone = undo.undone(&choice.rebuilt);
         read_from_columns(s, &mut choice);
         let (alike, varied): (Vec<Key>, Vec<Key>) = choice.cached.iter().partition(|k| steady::of(s, **k).is_some());
         let mut cells = Vec::new();
@@ -148,7 +148,7 @@ impl Plan {
         let steady = steady::caches(s, &alike);
         let mut selectable = find_selectable(s);
         selectable.extend(crate::lanes::partly_undefined(module, s));
-        Ok(Plan { needed, choice, cells, loops, steady, frees, selectable, heap_slots })
+        Ok(Plan { needed, choice, cells, loops, steady, frees, selectable, heap_slots, undone, undo: undo.clone() })
     }
 
     /// Where a load is kept that is the same throughout a loop: which of the caches, and its position there.
@@ -174,6 +174,26 @@ fn column_of(s: &Subject<'_>, choice: &Choice, v: ValueId) -> Option<Carried> {
     let own = Carried { leading: v, distance: 0 };
     let from = s.shape.carried.phis.get(&v).copied();
     from.into_iter().chain([own]).find(|c| choice.cached.contains(&Key::Column(c.leading)))
+}
+
+/// The cheapest choice. The reverse sweep asks again whether what is kept once was the same throughout.
+fn settle(
+    module: &Module,
+    s: &Subject<'_>,
+    mut needed: BTreeSet<Key>,
+    price: CachePrice,
+) -> (BTreeSet<Key>, Choice, u64) {
+    loop {
+        let (choice, cost) = choose(module, s, &needed, price);
+        let places = choice.cached.iter().filter_map(|k| steady::of(s, *k));
+        let asked = places.flat_map(|p| p.condition.into_iter().map(|c| c.0).chain(p.guards.into_iter().map(|g| g.0)));
+        let asked = asked.filter(|v| s.func.as_const(*v).is_none()).map(Key::Primal);
+        let more: Vec<Key> = asked.filter(|k| !needed.contains(k)).collect();
+        if more.is_empty() {
+            return (needed, choice, cost);
+        }
+        needed.extend(more);
+    }
 }
 
 /// What a column holds needs no column of its own.
@@ -398,6 +418,7 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
         });
         out.push_str(&format!("  caches {k:?} ({place}, {bytes} bytes){what}\n"));
     }
+    out.push_str(&crate::undo::describe(module, s, &plan.undone));
     out
 }
 

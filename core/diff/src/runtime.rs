@@ -485,6 +485,86 @@ fn for_each(e: &mut Emit<'_>, count: ValueId, done: BlockId, body: impl FnOnce(&
     }
 }
 
+/// Loops in whose iterations a store writes one element each.
+pub const HELD_DEPTH: usize = 3;
+
+/// Runs `body` with the position and address of each element: counts and strides in bytes, the innermost loop first.
+fn for_elements(
+    e: &mut Emit<'_>,
+    start: ValueId,
+    steps: &[ValueId],
+    position: ValueId,
+    done: BlockId,
+    body: &mut dyn FnMut(&mut Emit<'_>, ValueId, ValueId),
+) {
+    let [inner @ .., count, stride] = steps else {
+        body(e, position, start);
+        e.b().br(done);
+        return;
+    };
+    for_each(e, *count, done, |e, n| {
+        let offset = e.b().binary(BinOp::Mul, n, *stride);
+        let at = e.b().byte_offset(start, offset);
+        let before = e.b().binary(BinOp::Mul, position, *count);
+        let position = e.b().add(before, n);
+        let next = e.new_block("next");
+        for_elements(e, at, inner, position, next, body);
+        e.block = next;
+    });
+}
+
+/// `ptr enzyme.rt.hold(ptr start, i64 count, i64 stride, ...)`: a copy of the elements that some loops go through.
+pub fn hold(module: &mut Module, kind: FloatKind) -> FuncId {
+    let c = common(module);
+    let ty = module.ctx.types.float(kind);
+    let (alloc, times) = (alloc(module), times(module));
+    let size = module.ctx.layout.float_size(&mut module.ctx.types, kind);
+    let params: Vec<TypeId> = [c.ptr].into_iter().chain([c.i64; 2 * HELD_DEPTH]).collect();
+    let name = format!("enzyme.rt.hold.{}", kind.name());
+    define(module, &name, c.ptr, &params, |e, args| {
+        let mut bytes = e.b().i64(size);
+        for count in args[1..].iter().step_by(2) {
+            bytes = e.call_func(times, &[bytes, *count]);
+        }
+        let data = e.call_func(alloc, &[bytes]);
+        let (zero, done) = (e.b().i64(0), e.new_block("done"));
+        for_elements(e, args[0], &args[1..], zero, done, &mut |e, n, at| {
+            let v = e.b().load(ty, at, 1, MemClass::Primal);
+            let to = e.b().gep(ty, data, &[n]);
+            e.b().store(v, to, 1, MemClass::Tape);
+        });
+        e.block = done;
+        e.b().ret(Some(data));
+    })
+}
+
+/// `void enzyme.rt.put_back(ptr data, ptr start, i64 count, i64 stride, ...)`: writes the elements of such a copy where they were,
+/// and frees it; nothing if it is null.
+pub fn put_back(module: &mut Module, kind: FloatKind) -> FuncId {
+    let c = common(module);
+    let ty = module.ctx.types.float(kind);
+    let params: Vec<TypeId> = [c.ptr, c.ptr].into_iter().chain([c.i64; 2 * HELD_DEPTH]).collect();
+    let name = format!("enzyme.rt.put_back.{}", kind.name());
+    define(module, &name, c.void, &params, |e, args| {
+        let (null, zero) = (e.b().zero(c.ptr), e.b().i64(0));
+        let is_null = e.b().icmp(IntPred::Eq, args[0], null);
+        let (held, done, end) = (e.new_block("held"), e.new_block("done"), e.new_block("end"));
+        e.b().cond_br(is_null, end, held);
+        e.block = held;
+        let data = args[0];
+        for_elements(e, args[1], &args[2..], zero, done, &mut |e, n, at| {
+            let from = e.b().gep(ty, data, &[n]);
+            let v = e.b().load(ty, from, 1, MemClass::Tape);
+            e.b().store(v, at, 1, MemClass::Primal);
+        });
+        e.block = done;
+        e.call("free", c.void, &[data]);
+        e.b().br(end);
+        e.block = end;
+        e.b().ret(None);
+    })
+}
+
 /// `void enzyme.rt.defer(ptr head, ptr memory, ptr release)`: puts `memory` on the list at `head`, to be given to
 /// `release` at the end of the reverse sweep.
 pub fn defer(module: &mut Module) -> FuncId {

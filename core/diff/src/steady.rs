@@ -55,10 +55,7 @@ pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
     let fact = s.unit.facts.steady_loads.get(&i)?;
     let over = s.shape.loops.headed_by(fact.header)?;
     let inner = s.shape.loops.innermost(s.shape.block_of[i]?)?;
-    let known = |l: LoopId| match s.shape.trips.get(&l)? {
-        Trip::Known(count) if before(s, over, *count) => Some(*count),
-        Trip::Known(_) | Trip::Counted => None,
-    };
+    let known = |l: LoopId| known_before(s, l, over);
     let (mut per, mut guards) = (Vec::new(), Vec::new());
     let mut all_vary = true;
     let around = std::iter::successors(Some(inner), |l| s.scope(Key::Count(*l)));
@@ -85,8 +82,16 @@ pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
     Some(Steady { over, per, guards, condition })
 }
 
+/// How often `l` goes round, if that is known before `over`.
+pub(crate) fn known_before(s: &Subject<'_>, l: LoopId, over: LoopId) -> Option<ValueId> {
+    match s.shape.trips.get(&l)? {
+        Trip::Known(count) if before(s, over, *count) => Some(*count),
+        Trip::Known(_) | Trip::Counted => None,
+    }
+}
+
 /// Whether `v` is available at the end of the preheader of `l`.
-fn before(s: &Subject<'_>, l: LoopId, v: ValueId) -> bool {
+pub(crate) fn before(s: &Subject<'_>, l: LoopId, v: ValueId) -> bool {
     match (s.shape.def_block(s.func, v), s.shape.loops.preheader(l)) {
         (None, _) => s.func.def_inst(v).is_none(),
         (Some(b), Some(p)) => s.shape.dom.dominates(b, p),
@@ -95,7 +100,7 @@ fn before(s: &Subject<'_>, l: LoopId, v: ValueId) -> bool {
 }
 
 /// When a loop is entered in an iteration of the one around it.
-enum Entry {
+pub(crate) enum Entry {
     /// In each.
     Always,
     /// Where this condition has this value.
@@ -103,7 +108,7 @@ enum Entry {
 }
 
 /// When `inner` is entered in an iteration of `outer`, if one condition says it.
-fn entry_of(s: &Subject<'_>, inner: LoopId, outer: LoopId) -> Option<Entry> {
+pub(crate) fn entry_of(s: &Subject<'_>, inner: LoopId, outer: LoopId) -> Option<Entry> {
     let exits = s.shape.loops.exits(&s.shape.cfg, outer);
     let latches = s.shape.loops.loops().find(|(id, _)| *id == outer).map(|(_, l)| l.latches.clone());
     let ends: Vec<BlockId> = exits.into_iter().map(|(from, _)| from).chain(latches.unwrap_or_default()).collect();

@@ -41,6 +41,27 @@ pub struct Steady {
     pub varies: u64,
 }
 
+/// What a store writes to over all iterations of the outermost loop around it: `start`, and so many bytes on for each iteration of
+/// these loops, each of which runs equally often every time. All is known before that outermost loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// Header of the outermost loop.
+    pub header: BlockId,
+    /// The first address.
+    pub start: ValueId,
+    /// Headers of loops, and bytes, an `i64`, from one of their iterations to the next.
+    pub steps: Vec<(BlockId, ValueId)>,
+}
+
+/// A store of a float that can be taken back: what it has overwritten is stored again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UndoneStore {
+    /// The load of what it overwrites.
+    pub old: InstId,
+    /// Where it stores, if others than the function can see it.
+    pub written: Option<Written>,
+}
+
 /// Facts about one function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -57,6 +78,13 @@ pub struct Facts {
     pub stable_stores: BTreeSet<InstId>,
     /// Loads, not stable, of what stays the same for a while.
     pub steady_loads: BTreeMap<InstId, Steady>,
+    /// Stores that can be undone.
+    pub undone_stores: BTreeMap<InstId, UndoneStore>,
+    /// Loads of floats, not stable, which read the same again wherever their value is wanted, once these stores were undone in
+    /// the order opposite to that in which they ran.
+    pub repeated_loads: BTreeMap<InstId, Vec<InstId>>,
+    /// Loads that nothing uses, and the phis that have their value.
+    pub stand_for: BTreeMap<InstId, ValueId>,
     /// Pointer arguments of calls (call, argument position) whose reachable memory this function does not
     /// write, nor free, on any path from after the call to a return, over all iterations.
     pub stable_args: BTreeSet<(InstId, u32)>,

@@ -379,6 +379,18 @@ typedef struct EnzSteadyLoad {
   EnzValue condition; // under which it does, at the end of the preheader; null: always
   uint64_t varies;    // the loops in each of whose iterations it loads something else: bit 0 is the innermost around it
 } EnzSteadyLoad;
+// A store that the reverse sweep can take back, with the load of what it overwrites. What others can see of it:
+// `start`, and so many bytes on for each iteration of up to three loops, all of it known before the loop of `header`.
+enum { ENZ_MOST_STEPS = 3 };
+typedef struct EnzUndoneStore {
+  EnzValue store;
+  EnzValue old;
+  EnzBlock header; // null: nobody sees it
+  EnzValue start;
+  EnzBlock headers[ENZ_MOST_STEPS];
+  EnzValue strides[ENZ_MOST_STEPS];
+  uint32_t steps;
+} EnzUndoneStore;
 typedef struct EnzArgFact {
   EnzValue call;
   uint32_t arg;
@@ -399,6 +411,11 @@ typedef struct EnzFactSink {
   void (*stable_load)(void *context, EnzValue load, uint8_t by_type);
   void (*stable_store)(void *context, EnzValue store);
   void (*steady_load)(void *context, EnzSteadyLoad fact);
+  void (*undone_store)(void *context, EnzUndoneStore fact);
+  // A load that reads the same again once `store`, and all others that it is told with, were taken back.
+  void (*repeated_load)(void *context, EnzValue load, EnzValue store);
+  // A phi that has the value of a load which is there for nothing else.
+  void (*stands_for)(void *context, EnzValue phi, EnzValue load);
   void (*stable_arg)(void *context, EnzArgFact fact);
   void (*byte_run)(void *context, EnzByteRun run);
   // A call through a pointer from which the calls of all functions that are known to fit were branched off; and such a

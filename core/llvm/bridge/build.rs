@@ -9,7 +9,7 @@
 
 use std::process::Command;
 
-const SOURCES: [&str; 52] = [
+const SOURCES: [&str; 53] = [
     "plugin",
     "options",
     "host",
@@ -32,6 +32,7 @@ const SOURCES: [&str; 52] = [
     "order",
     "steady",
     "carry",
+    "undo",
     "copyloops",
     "atomics",
     "variadic",

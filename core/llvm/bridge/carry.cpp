@@ -182,8 +182,8 @@ private:
 
 class Writer {
 public:
-  Writer(EnzOpaqueHost &host, Function &function)
-      : evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
+  Writer(EnzOpaqueHost &host, Function &function, enz::Undoing &undoing)
+      : undoing_(undoing), evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
         aliases_(host.functions->getResult<AAManager>(function)), expander_(evolution_, "enzyme.carry") {}
 
   // Writes one chain; false if an address can't be stated before the loop.
@@ -219,11 +219,14 @@ public:
       }
       for (const Reader &reader : readers)
         reader.load->replaceAllUsesWith(phi);
+      if (!readers.empty() && all_of(readers, [&](const Reader &reader) { return undoing_.canRepeat(reader.load); }))
+        undoing_.standsFor(phi, readers.front().load);
       next = phi;
     }
     for (const auto &readers : carried.trailing)
       for (const Reader &reader : readers)
-        reader.load->eraseFromParent();
+        if (!undoing_.needs(reader.load))
+          reader.load->eraseFromParent();
     return true;
   }
 
@@ -234,26 +237,13 @@ private:
       auto *first = dyn_cast<LoadInst>(phi.getIncomingValueForBlock(loop.getLoopPreheader()));
       if (first && phi.getIncomingValueForBlock(loop.getLoopLatch()) == next && first->isSimple() &&
           first->getType() == model.getType() && evolution_.getSCEV(first->getPointerOperand()) == address &&
-          staysUntil(*first, *loop.getLoopPreheader()))
+          enz::staysUntil(aliases_, *first, *loop.getLoopPreheader()))
         return &phi;
     }
     return nullptr;
   }
 
-  // Whether what `load` reads stands in memory at the end of `end`, to which there is one way.
-  bool staysUntil(const LoadInst &load, const BasicBlock &end) {
-    const MemoryLocation where = MemoryLocation::get(&load);
-    const BasicBlock *block = &end;
-    for (size_t i = 0; block && i < kLongestWay; ++i, block = block->getSinglePredecessor())
-      for (const Instruction &inst : reverse(*block)) {
-        if (&inst == &load)
-          return true;
-        if (inst.mayWriteToMemory() && isModSet(aliases_.getModRefInfo(&inst, where)))
-          return false;
-      }
-    return false;
-  }
-
+  enz::Undoing &undoing_;
   ScalarEvolution &evolution_;
   AAResults &aliases_;
   SCEVExpander expander_;
@@ -261,8 +251,21 @@ private:
 
 } // namespace
 
+bool enz::staysUntil(AAResults &aliases, const LoadInst &load, const BasicBlock &end) {
+  const MemoryLocation where = MemoryLocation::get(&load);
+  const BasicBlock *block = &end;
+  for (size_t i = 0; block && i < kLongestWay; ++i, block = block->getSinglePredecessor())
+    for (const Instruction &inst : reverse(*block)) {
+      if (&inst == &load)
+        return true;
+      if (inst.mayWriteToMemory() && isModSet(aliases.getModRefInfo(&inst, where)))
+        return false;
+    }
+  return false;
+}
+
 SmallPtrSet<const LoadInst *, 16> enz::carryLoads(EnzOpaqueHost &host, Function &function, ArrayRef<LoadInst *> loads,
-                                                  const StoresInto &stores) {
+                                                  const StoresInto &stores, Undoing &undoing) {
   auto &loops = host.functions->getResult<LoopAnalysis>(function);
   MapVector<Loop *, SmallVector<LoadInst *, 8>> by_loop;
   for (LoadInst *load : loads)
@@ -278,7 +281,7 @@ SmallPtrSet<const LoadInst *, 16> enz::carryLoads(EnzOpaqueHost &host, Function 
     for (Carried &each : some)
       found.emplace_back(loop, std::move(each));
   }
-  Writer writer(host, function);
+  Writer writer(host, function, undoing);
   SmallPtrSet<const LoadInst *, 16> concerned;
   for (const auto &[loop, carried] : found) {
     if (!writer.write(*loop, carried))

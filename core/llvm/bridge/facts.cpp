@@ -13,6 +13,7 @@
 #include "order.h"
 #include "steady.h"
 #include "support.h"
+#include "undo.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -159,6 +160,36 @@ public:
     return true;
   }
 
+  // The stores that may reach after `load`, in any iteration, what it has read; false if other writes may, or if it is
+  // not known.
+  bool overwrittenBy(LoadInst &load, SmallVectorImpl<StoreInst *> &out) {
+    const MemoryLocation where(load.getPointerOperand(), MemoryLocation::get(&load).Size);
+    for (Instruction *write : writes_) {
+      if (!reach_.follows(&load, write))
+        continue;
+      if (irreducible_ || ++queries_ > kAliasQueryLimit)
+        return false;
+      const bool written = isModSet(aliases_.getModRefInfo(write, where)) || sharesArena(where.Ptr, *write);
+      if (!written || differentObjects(where.Ptr, *write) || comesBefore(*write, &load))
+        continue;
+      auto *store = dyn_cast<StoreInst>(write);
+      if (!store || !store->isSimple())
+        return false;
+      out.push_back(store);
+    }
+    return true;
+  }
+
+  // Whether a pointer leads to memory that nobody but the function can know.
+  bool isPrivate(const Value *pointer) {
+    const Value *object = getUnderlyingObject(pointer);
+    auto [it, fresh] = private_.try_emplace(object, false);
+    if (fresh)
+      it->second = isIdentifiedFunctionLocal(object) && !isa<Argument>(object) &&
+                   !PointerMayBeCaptured(object, /*ReturnCaptures=*/true);
+    return private_[object];
+  }
+
 private:
   // Whether a store or fill can only reach other objects than `pointer` can: objects are looked up through all phis,
   // where alias analysis across iterations gives up, and are the same ones in every iteration.
@@ -229,15 +260,6 @@ private:
   }
 
   static bool isNoaliasScope(const Instruction &inst) { return isa<NoAliasScopeDeclInst>(inst); }
-
-  bool isPrivate(const Value *pointer) {
-    const Value *object = getUnderlyingObject(pointer);
-    auto [it, fresh] = private_.try_emplace(object, false);
-    if (fresh)
-      it->second = isIdentifiedFunctionLocal(object) && !isa<Argument>(object) &&
-                   !PointerMayBeCaptured(object, /*ReturnCaptures=*/true);
-    return private_[object];
-  }
 
   bool writesPrivately(const Instruction &write) {
     if (const auto *store = dyn_cast<StoreInst>(&write))
@@ -396,7 +418,16 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   const auto stores = [&](const LoadInst &load, const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
     return stability.conflictsIn(loop, MemoryLocation(load.getPointerOperand(), MemoryLocation::get(&load).Size), out);
   };
-  if (const auto carried = enz::carryLoads(*host, *function, changing, stores); !carried.empty()) {
+  enz::Undoing undoing(
+      *host, *function,
+      [&](LoadInst &load, SmallVectorImpl<StoreInst *> &out) { return stability.overwrittenBy(load, out); },
+      [&](const LoadInst &load, const Loop &loop) {
+        SmallVector<StoreInst *, 4> none;
+        return stores(load, loop, none) && none.empty();
+      },
+      [&](const Value *pointer) { return stability.isPrivate(pointer); });
+  undoing.find(unstable);
+  if (const auto carried = enz::carryLoads(*host, *function, changing, stores, undoing); !carried.empty()) {
     erase_if(steady, [&](const enz::Steady &each) { return carried.contains(each.load); });
     enz::lowerConstantExpressions(*function);
     PreservedAnalyses preserved;
@@ -404,4 +435,5 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
     host->functions->invalidate(*function, preserved);
   }
   reportSteady(*host, *function, steady, *sink);
+  undoing.report(*sink);
 }

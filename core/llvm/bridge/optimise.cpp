@@ -13,6 +13,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 using namespace llvm;
 
@@ -148,6 +149,10 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
       FunctionPassManager more = forwardStores(level);
       run(*host, *function, more);
     }
+    // Loops that are entered under a condition have no block before them.
+    FunctionPassManager shape;
+    shape.addPass(LoopSimplifyPass());
+    run(*host, *function, shape);
     enz::splitScatters(*host, *function);
     enz::versionLoops(*host, *function);
   }

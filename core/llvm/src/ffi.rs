@@ -241,6 +241,20 @@ pub struct SteadyLoad {
     pub varies: u64,
 }
 
+pub const MOST_STEPS: usize = 3;
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct UndoneStore {
+    pub store: ValueRef,
+    pub old: ValueRef,
+    pub header: Option<BlockRef>,
+    pub start: Option<ValueRef>,
+    pub headers: [Option<BlockRef>; MOST_STEPS],
+    pub strides: [Option<ValueRef>; MOST_STEPS],
+    pub steps: u32,
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ArgFact {
@@ -267,6 +281,9 @@ pub struct FactSink {
     pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef, u8),
     pub stable_store: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub steady_load: unsafe extern "C" fn(*mut c_void, SteadyLoad),
+    pub undone_store: unsafe extern "C" fn(*mut c_void, UndoneStore),
+    pub repeated_load: unsafe extern "C" fn(*mut c_void, ValueRef, ValueRef),
+    pub stands_for: unsafe extern "C" fn(*mut c_void, ValueRef, ValueRef),
     pub stable_arg: unsafe extern "C" fn(*mut c_void, ArgFact),
     pub byte_run: unsafe extern "C" fn(*mut c_void, ByteRunFact),
     pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),

@@ -118,7 +118,7 @@ impl Reverse<'_, '_> {
                 self.rule_adjoint(rule, args, Some(r))
             }
             Op::Load(access) => match (active, args.first()) {
-                (Some(r), Some(p)) => {
+                (Some(r), Some(p)) if !self.s.is_idle_load(i) => {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
                     let ty = self.e.ty(t);
                     let at = self.shadow_place(*p, ty)?;

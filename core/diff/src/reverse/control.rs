@@ -22,6 +22,7 @@ impl Reverse<'_, '_> {
             let slot = self.e.slot(i64, None);
             self.counters.insert(l, slot);
         }
+        self.make_held();
         let Some(exit) = self.s.shape.exit else {
             self.e.b().unreachable();
             return Ok(());
@@ -49,6 +50,7 @@ impl Reverse<'_, '_> {
             for i in insts.iter().rev() {
                 if !matches!(self.s.func.insts[*i].op, Op::Phi(_)) {
                     self.e.loc = self.s.func.insts[*i].loc;
+                    self.take_back(*i)?;
                     self.in_lanes(|this| this.adjoint(*i))?;
                 }
             }
@@ -225,6 +227,7 @@ impl Reverse<'_, '_> {
                 self.begin_steady(n, condition, (&per, &guards), over);
                 self.move_steady(n, false);
             }
+            self.hold(l)?;
             self.memo.clear();
         }
         let Some(to) = self.reversed.get(&p).copied() else {
@@ -236,6 +239,7 @@ impl Reverse<'_, '_> {
 
     /// The return of the derivative: deferred frees, the primal result if it is asked for, adjoints of parameters.
     fn finish_reverse(&mut self) -> Result<(), Refusal> {
+        self.put_back();
         self.free_heap_slots()?;
         self.release_list();
         let mut fields: Vec<ValueId> = self.returned.iter().map(|r| r.0).collect();

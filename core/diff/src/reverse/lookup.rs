@@ -120,6 +120,9 @@ impl Reverse<'_, '_> {
             let at = self.part(p, false);
             return Ok(self.e.b().load(ty, at, access.align, MemClass::Primal));
         }
+        if let Some(read) = self.s.undo.reads.get(&v).filter(|r| !is_shadow && r.load != v) {
+            return Ok(self.part(read.load, false));
+        }
         if let Some(affine) = self.s.shape.affine.get(&v).copied() {
             let start = self.part(affine.start, is_shadow);
             let step = self.part(affine.step, false);

@@ -23,13 +23,14 @@ mod lookup;
 pub mod memory;
 mod slots;
 mod state;
+mod undo;
 mod unwind;
 
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BlockId, FastMath, Func, FuncId, GlobalId, MemClass, Module, ValueId};
+use enzyme_ir::{BlockId, FastMath, Func, FuncId, GlobalId, InstId, MemClass, Module, ValueId};
 
 use crate::cut::CachePrice;
 use crate::emit::Emit;
@@ -113,6 +114,8 @@ pub(crate) struct Reverse<'a, 'm> {
     pub cleanup: Option<BlockId>,
     /// The primal result and its shadows, where they are returned.
     pub returned: Option<(ValueId, Vec<ValueId>)>,
+    /// Slots of what stores left in memory, by store.
+    pub held: BTreeMap<InstId, Vec<ValueId>>,
 }
 
 impl Reverse<'_, '_> {
@@ -219,6 +222,7 @@ pub fn synthesise(
         here: None,
         cleanup: None,
         returned: None,
+        held: BTreeMap::new(),
     };
     r.make_state();
     let start = r.e.new_block("start");

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use enzyme_ir::facts::Steady;
+use enzyme_ir::facts::{Steady, UndoneStore, Written};
 use enzyme_ir::{ByteRun, ByteType, Facts, Func};
 
 use super::body::{BodyMap, operand};
@@ -18,6 +18,11 @@ pub(super) struct Asked {
     loads: Vec<(ValueRef, bool)>,
     stores: Vec<ValueRef>,
     steady: Vec<SteadyLoad>,
+    undone: Vec<ffi::UndoneStore>,
+    /// Loads that can be done again, with a store that is undone before.
+    repeated: Vec<(ValueRef, ValueRef)>,
+    /// Phis, and the loads whose value they have.
+    stand_for: Vec<(ValueRef, ValueRef)>,
     args: Vec<ArgFact>,
     runs: Vec<ByteRunFact>,
     fallbacks: Vec<ValueRef>,
@@ -56,6 +61,21 @@ unsafe extern "C" fn on_steady(context: *mut c_void, fact: SteadyLoad) {
     unsafe { &mut *context.cast::<Asked>() }.steady.push(fact);
 }
 
+unsafe extern "C" fn on_undone(context: *mut c_void, fact: ffi::UndoneStore) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.undone.push(fact);
+}
+
+unsafe extern "C" fn on_repeated(context: *mut c_void, load: ValueRef, store: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.repeated.push((load, store));
+}
+
+unsafe extern "C" fn on_stands_for(context: *mut c_void, phi: ValueRef, load: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.stand_for.push((phi, load));
+}
+
 unsafe extern "C" fn on_arg(context: *mut c_void, fact: ArgFact) {
     // SAFETY: as in `on_trip`.
     unsafe { &mut *context.cast::<Asked>() }.args.push(fact);
@@ -90,6 +110,9 @@ pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> 
         stable_load: on_load,
         stable_store: on_store,
         steady_load: on_steady,
+        undone_store: on_undone,
+        repeated_load: on_repeated,
+        stands_for: on_stands_for,
         stable_arg: on_arg,
         byte_run: on_run,
         fallback: on_fallback,
@@ -136,6 +159,7 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
         };
         out.steady_loads.insert(i, Steady { header, condition, varies: steady.varies });
     }
+    translate_undone(session, func, map, asked, out);
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
     out.guesses.extend(asked.guesses.iter().filter_map(|c| map.insts.get(c)));
     out.overlapping.extend(asked.overlapping.iter().filter_map(|c| map.insts.get(c)));
@@ -153,6 +177,48 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
                 out.access_types.entry(*id).or_default().push(described);
             }
             None => out.param_types.entry(run.param).or_default().push(described),
+        }
+    }
+}
+
+/// Stores that can be undone, and what can be read again then. A load of which a store is lost is lost, too.
+fn translate_undone(session: &mut Session, func: &mut Func, map: &mut BodyMap, asked: &Asked, out: &mut Facts) {
+    for fact in &asked.undone {
+        let parts = (map.insts.get(&fact.store).copied(), map.insts.get(&fact.old).copied());
+        let (Some(store), Some(old)) = parts else { continue };
+        let mut written = None;
+        if let (Some(header), Some(start)) = (fact.header, fact.start) {
+            let mut steps = Vec::new();
+            for (l, stride) in fact.headers.iter().zip(&fact.strides).take(fact.steps as usize) {
+                if let (Some(l), Some(stride)) = (l.and_then(|l| map.blocks.get(&l).copied()), stride)
+                    && let Ok(stride) = operand(session, func, map, *stride)
+                {
+                    steps.push((l, stride));
+                }
+            }
+            let header = map.blocks.get(&header).copied();
+            let (Some(header), Ok(start)) = (header, operand(session, func, map, start)) else { continue };
+            if steps.len() != fact.steps as usize {
+                continue;
+            }
+            written = Some(Written { header, start, steps });
+        }
+        out.undone_stores.insert(store, UndoneStore { old, written });
+    }
+    for (load, store) in &asked.repeated {
+        if let (Some(load), Some(store)) = (map.insts.get(load), map.insts.get(store)) {
+            out.repeated_loads.entry(*load).or_default().push(*store);
+        }
+    }
+    let lost =
+        asked.repeated.iter().filter(|(_, s)| map.insts.get(s).is_none_or(|s| !out.undone_stores.contains_key(s)));
+    for load in lost.filter_map(|(l, _)| map.insts.get(l)).copied().collect::<Vec<_>>() {
+        out.repeated_loads.remove(&load);
+    }
+    for (phi, load) in &asked.stand_for {
+        let (Some(phi), Some(load)) = (map.insts.get(phi).copied(), map.insts.get(load).copied()) else { continue };
+        if let Some(phi) = func.insts[phi].result {
+            out.stand_for.insert(load, phi);
         }
     }
 }
