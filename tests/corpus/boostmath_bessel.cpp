@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Boost.Math, Bessel functions and polynomials: field in a step-index fibre, J0 in the core and K0 in the cladding, and
 // a Legendre series of a surface.
 #define BOOST_MATH_PROMOTE_DOUBLE_POLICY false

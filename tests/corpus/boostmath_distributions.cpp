@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // Boost.Math distributions: cumulative probabilities and quantiles of normal, gamma and Student's t: a reliability
 // problem.
 #define BOOST_MATH_PROMOTE_DOUBLE_POLICY false

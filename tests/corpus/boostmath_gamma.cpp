@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Boost.Math, gamma functions (double evaluated as double): log-likelihood of negative-binomial counts with dispersion
 // and mean, and a beta prior: lgamma, tgamma, digamma and beta.
 #define BOOST_MATH_PROMOTE_DOUBLE_POLICY false

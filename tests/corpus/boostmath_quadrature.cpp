@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Boost.Math, Gauss-Legendre and adaptive Gauss-Kronrod quadrature of lambdas: period of a large-amplitude pendulum and
 // a line integral.
 #define BOOST_MATH_PROMOTE_DOUBLE_POLICY false

@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // Boost.Math, root finders: implied volatility by Newton-Raphson and an isotherm volume by bracketing (TOMS 748); the
 // roots are then polished by one exact Newton step, through which the derivative is right whatever the iteration's end.
 #define BOOST_MATH_PROMOTE_DOUBLE_POLICY false

@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // Eigen, SelfAdjointEigenSolver (tridiagonalisation and implicit QR): condition number and a component of an
 // eigenvector.
 #include <Eigen/Core>

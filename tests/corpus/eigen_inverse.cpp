@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // Eigen, closed-form inverses and determinants of Matrix3d and Matrix4d (vectorised where the processor can), and
 // blocks.
 #include <Eigen/Core>

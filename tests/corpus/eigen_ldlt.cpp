@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Eigen, LDLT with pivoting of a Matrix4d: energy of a spring network under a load, and the log determinant of its
 // stiffness.
 #include <Eigen/Core>

@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // Eigen Map with strides, blocks, rows, segments and noalias: one implicit-explicit heat step on a grid in the caller's
 // row-major memory, and its gradient with respect to that memory.
 #include <Eigen/Core>

@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Eigen, fixed size: energy of a rotated anisotropic spring, f(x) = 1/2 d^T R S R^T d with R = Rz(x0) Ry(x1), S =
 // diag(exp x2..4), d = (x5..7) - c. Matrix3d products, transposition, diagonal and dot product.
 #include <Eigen/Core>

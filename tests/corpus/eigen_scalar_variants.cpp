@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // Eigen in single precision and complex: Matrix4f colour transforms and a Matrix2cd transfer matrix of a thin film,
 // whose reflectance |r|^2 is differentiated with respect to thickness, index and wavelength.
 #include <Eigen/Core>

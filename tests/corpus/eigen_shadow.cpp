@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Eigen objects by reference with their shadows: the log-density of a Gaussian, -1/2 (y - m)^T P (y - m) + 1/2 log det
 // P with the precision P = L L^T from a lower triangular factor; MatrixXd and VectorXd arguments, triangularView.
 #include <Eigen/Core>

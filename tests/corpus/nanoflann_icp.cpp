@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // nanoflann: the point-to-point distance of iterative closest points. A k-d tree is built over the fixed cloud
 // (inactive), queried for each point of the moved cloud (active), and the squared distances to the nearest two are
 // averaged softly.

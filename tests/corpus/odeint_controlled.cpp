@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Boost.Odeint, a controlled Dormand-Prince stepper: the Van der Pol oscillator to tight tolerance. The derivative is
 // that of the steps taken; it differs from that of finite differences, which may take other steps, by the tolerance.
 #include <array>

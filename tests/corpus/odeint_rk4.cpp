@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O3
 // Boost.Odeint, runge_kutta4 with constant steps on a std::array state: a damped driven pendulum; the final energy with
 // respect to start, damping and drive.
 #include <array>

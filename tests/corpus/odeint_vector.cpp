@@ -1,4 +1,4 @@
-// corpus: levels O0 O2 O3
+// corpus: levels O0 O2
 // Boost.Odeint, modified midpoint by hand-driven do_step on a std::vector state with a lambda: Lotka-Volterra with
 // three species, and an observer that sums.
 #include <boost/numeric/odeint/stepper/modified_midpoint.hpp>

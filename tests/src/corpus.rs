@@ -3,7 +3,7 @@
 //! A program prints `RESULT name value=... gradnorm=... fd_err=... dot_err=...` for each problem, and with `--bench`
 //! `TIME name primal_ns=... gradient_ns=... ratio=...`. One whose source has a line `// corpus: stdout TEXT` prints exactly that
 //! line and nothing else. A line `// corpus: levels O0 O2` has it compiled at these levels only: for C++ whose headers alone take
-//! clang many seconds.
+//! clang many seconds (`tests/corpus/README.md` says which levels those are).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

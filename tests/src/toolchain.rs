@@ -128,7 +128,8 @@ impl Compilation {
         }
         // Colours of sparse derivatives; a program that has none is not linked with it.
         let colours = ["-Wl,--as-needed", "-lColPack"].into_iter().filter(|_| is_cpp(&source));
-        let libraries = ["-lm"].into_iter().chain(colours).map(Into::into).collect();
+        // LLVM's linker takes half the time of the system's, which matters with the sanitizer's run-time library.
+        let libraries = ["-fuse-ld=lld", "-lm"].into_iter().chain(colours).map(Into::into).collect();
         Self { source, output, flags, libraries }
     }
 
@@ -145,7 +146,7 @@ impl Compilation {
         self
     }
 
-    /// With further libraries.
+    /// With further libraries, or words for the linker.
     pub fn libraries<'a>(mut self, libraries: impl IntoIterator<Item = &'a str>) -> Self {
         self.libraries.extend(libraries.into_iter().map(Into::into));
         self

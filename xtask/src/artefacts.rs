@@ -2,14 +2,15 @@
 //!
 //! The plugin and the command differ in one thing: the command links libLLVM, the plugin must not, since its LLVM symbols come from
 //! the program that loads it. Cargo unifies features within one call, so there are two calls. They share their target folder:
-//! cargo keeps both variants of a crate side by side.
+//! cargo keeps both variants of a crate side by side. Which packages go together matters: what they ask of packages that they share,
+//! down to the parser of procedural macros, must be the same in both calls, or the whole engine is compiled twice.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use cargo_metadata::Message;
+use cargo_metadata::{Artifact, Message};
 
 use crate::command::{Invocation, bold, cargo};
 use crate::llvm;
@@ -48,11 +49,13 @@ const TEXTS: [(&str, &str); 5] = [
 /// Builds everything and fills `build/`.
 pub fn build(project: &Project) -> Result<()> {
     let llvm = llvm::find()?;
-    let library = artefact(project, "enzyme-plugin", "cdylib")?;
-    let command = artefact(project, "enzyme", "bin")?;
-    let cargo_command = artefact(project, CARGO_COMMAND, "bin")?;
-    let shared = artefact(project, "enzyme-capi", "cdylib")?;
-    let fixed = artefact(project, "enzyme-capi", "staticlib")?;
+    let unlinked = artefacts(project, &["enzyme-plugin", CARGO_COMMAND])?;
+    let library = artefact(project, &unlinked, "enzyme-plugin", "cdylib")?;
+    let cargo_command = artefact(project, &unlinked, CARGO_COMMAND, "bin")?;
+    let linked = artefacts(project, &["enzyme", "enzyme-capi"])?;
+    let command = artefact(project, &linked, "enzyme", "bin")?;
+    let shared = artefact(project, &linked, "enzyme-capi", "cdylib")?;
+    let fixed = artefact(project, &linked, "enzyme-capi", "staticlib")?;
 
     let folder = project.root.join("build");
     let (library_folder, program_folder) = (folder.join("lib"), folder.join("bin"));
@@ -113,14 +116,24 @@ fn manual(project: &Project, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Builds a package in release and says where its artefact lies.
-fn artefact(project: &Project, package: &str, kind: &str) -> Result<PathBuf> {
+/// Builds packages in release, in one call of cargo, which says what it made.
+fn artefacts(project: &Project, packages: &[&str]) -> Result<Vec<Artifact>> {
     // Cargo's own words go to standard error as ever; only what it made is told as data.
-    let messages =
-        cargo(project, &["build", "--release", "--package", package, "--message-format=json-render-diagnostics"])
-            .output()?;
+    let build = cargo(project, &["build", "--release", "--message-format=json-render-diagnostics"]);
+    let arguments: Vec<&str> = packages.iter().flat_map(|name| ["--package", name]).collect();
+    let messages = build.arguments(&arguments).output()?;
+    let mut made = Vec::new();
     for message in Message::parse_stream(messages.as_bytes()) {
-        let Message::CompilerArtifact(artefact) = message? else { continue };
+        if let Message::CompilerArtifact(artefact) = message? {
+            made.push(artefact);
+        }
+    }
+    Ok(made)
+}
+
+/// Where the artefact of a package lies.
+fn artefact(project: &Project, made: &[Artifact], package: &str, kind: &str) -> Result<PathBuf> {
+    for artefact in made {
         let is_ours = project.packages().iter().any(|found| found.id == artefact.package_id && *found.name == package);
         if is_ours && artefact.target.kind.iter().any(|found| found.to_string() == kind) {
             let files = artefact.executable.iter().chain(&artefact.filenames);

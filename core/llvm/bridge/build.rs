@@ -2,12 +2,16 @@
 //! library functions (`LIBRARIES`) are compiled to bitcode by that LLVM's clang, and go into the bridge as bytes.
 //!
 //! That clang compiles the bridge too, unless `CXX` names another compiler: most of the time goes into LLVM's headers, which
-//! clang reads once (`precompiled.h`) and takes a third of the time for each file after that.
+//! clang reads once (`precompiled.h`) and takes a third of the time for each file after that. What it made is kept in `bridge` of
+//! the target folder, under a hash of all that goes in: the builds for users and for tests, which have other profiles, need the same.
 //!
 //! LLVM is found through `LLVM_CONFIG` (a program), else `LLVM_SYS_221_PREFIX` (an installation), else
 //! `llvm-config-22` or `llvm-config` on the path.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 const SOURCES: [&str; 53] = [
     "plugin",
@@ -130,6 +134,62 @@ fn precompile(cc: &cc::Build, folder: &str) -> Result<String, String> {
     Ok(result)
 }
 
+/// The folder of the bridge's objects in the target folder, named by their sources and by what compiles them.
+fn shared_folder(cc: &cc::Build, versions: &[Option<String>], out: &str) -> Result<PathBuf, String> {
+    let tool = cc.try_get_compiler().map_err(|e| e.to_string())?;
+    let mut hasher = DefaultHasher::new();
+    (tool.path(), versions).hash(&mut hasher);
+    for word in tool.args() {
+        word.to_string_lossy().replace(out, "").hash(&mut hasher);
+    }
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(".").map_err(|e| e.to_string())?.flatten().map(|file| file.path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.is_file()) {
+        file.hash(&mut hasher);
+        std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?.hash(&mut hasher);
+    }
+    // OUT_DIR is `<target>/<profile>/build/<package>/out`.
+    let target = Path::new(out).ancestors().nth(4).ok_or_else(|| format!("{out} is not in a target folder"))?;
+    Ok(target.join("bridge").join(format!("{:016x}", hasher.finish())))
+}
+
+/// The objects of a folder, by name; none if there is no such folder.
+fn objects(folder: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
+    let mut objects: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|e| e == "o")).collect();
+    objects.sort();
+    objects
+}
+
+/// Compiles all files; the result goes to `shared` as a whole, since another build may look there at any time.
+fn compile(cc: &cc::Build, owns_compiler: bool, out: &str, shared: &Path) -> Result<Vec<PathBuf>, String> {
+    let named = |error: std::io::Error| format!("{}: {error}", shared.display());
+    let folder = shared.with_extension(std::process::id().to_string());
+    std::fs::create_dir_all(&folder).map_err(named)?;
+    let mut cc = cc.clone();
+    let precompiled = if owns_compiler { Some(precompile(&cc, out)?) } else { None };
+    if let Some(header) = &precompiled {
+        cc.flag("-include-pch").flag(header);
+    }
+    cc.out_dir(&folder).files(SOURCES.map(|source| format!("{source}.cpp")));
+    cc.try_compile_intermediates().map_err(|e| e.to_string())?;
+    if let Some(header) = &precompiled {
+        // It is larger than all else here, and the next compilation makes its own.
+        std::fs::remove_file(header).map_err(|e| format!("{header}: {e}"))?;
+    }
+    // What older sources made is of no use; what is as new may be that of a build which goes on at this moment.
+    for old in std::fs::read_dir(shared.with_file_name("")).map_err(named)?.flatten() {
+        let age = old.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age > Duration::from_secs(3600)) && old.path() != shared {
+            let _ = std::fs::remove_dir_all(old.path());
+        }
+    }
+    // Another build may have been faster: then there are two copies of the same, and the folder of this one goes with the old.
+    let made = if std::fs::rename(&folder, shared).is_ok() { shared } else { &folder };
+    Ok(objects(made))
+}
+
 /// Clang beside LLVM's programs, else on the path.
 fn find_clang(bindir: &str) -> Result<String, String> {
     let beside = format!("{bindir}/clang");
@@ -181,18 +241,13 @@ fn build() -> Result<(), String> {
     cc.opt_level(1).debug(false);
     // The warnings of a compiler that nobody has tried are no reason to fail.
     cc.warnings(owns_compiler).warnings_into_errors(owns_compiler);
-    let precompiled = if owns_compiler { Some(precompile(&cc, &out)?) } else { None };
-    if let Some(header) = &precompiled {
-        cc.flag("-include-pch").flag(header);
+    let compiler = env("CXX").unwrap_or(clang);
+    let shared = shared_folder(&cc, &[ask(&compiler, &["--version"]), Some(version)], &out)?;
+    let mut made = objects(&shared);
+    if made.len() != SOURCES.len() {
+        made = compile(&cc, owns_compiler, &out, &shared)?;
     }
-    for source in SOURCES {
-        cc.file(format!("{source}.cpp"));
-    }
-    cc.try_compile("enzyme_bridge").map_err(|e| e.to_string())?;
-    if let Some(header) = &precompiled {
-        // It is larger than all else here, and the next compilation makes its own.
-        std::fs::remove_file(header).map_err(|e| format!("{header}: {e}"))?;
-    }
+    cc.objects(made).try_compile("enzyme_bridge").map_err(|e| e.to_string())?;
     Ok(())
 }
 
