@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use enzyme_diff::engine::Log;
 use enzyme_diff::{Derivative, Engine, Mode, Options, ParamActivity, RefusalKind, Request, ResultUse};
-use enzyme_ir::facts::Steady;
+use enzyme_ir::facts::{Steady, UndoneStore, Written};
 use enzyme_ir::interp::{Config, Interp, Trap, Val};
 use enzyme_ir::text::print_type;
 use enzyme_ir::{
@@ -165,6 +165,12 @@ fn loads(func: &Func) -> impl Iterator<Item = InstId> + '_ {
     func.placed().map(|(_, i)| i).filter(|i| matches!(func.insts[*i].op, Op::Load(_)))
 }
 
+fn store_of(func: &Func, value: &str) -> Result<InstId, String> {
+    let v = value_named(func, value)?;
+    let is_it = |i: &InstId| matches!(func.insts[*i].op, Op::Store(_)) && func.insts[*i].args.first() == Some(&v);
+    func.placed().map(|e| e.1).find(is_it).ok_or_else(|| format!("no store of %{value}"))
+}
+
 fn facts(
     module: &Module,
     stated: &[Fact],
@@ -189,12 +195,28 @@ fn facts(
             }
             Fact::Stands(func, value) => {
                 let id = find(func)?;
-                let func = &module.funcs[id];
-                let v = value_named(func, value)?;
-                let is_it =
-                    |i: &InstId| matches!(func.insts[*i].op, Op::Store(_)) && func.insts[*i].args.first() == Some(&v);
-                let store = func.placed().map(|e| e.1).find(is_it).ok_or_else(|| format!("no store of %{value}"))?;
+                let store = store_of(&module.funcs[id], value)?;
                 out.entry(id).or_default().stable_stores.insert(store);
+            }
+            Fact::Undone { func, loads, stored, old, seen } => {
+                let id = find(func)?;
+                let func = &module.funcs[id];
+                let (store, old) = (store_of(func, stored)?, inst_named(func, old)?);
+                let written = match seen.as_slice() {
+                    [] => None,
+                    [header, start, steps @ ..] => {
+                        let step =
+                            |s: &[String]| Ok::<_, String>((block_named(func, &s[0])?, value_named(func, &s[1])?));
+                        let steps = steps.chunks_exact(2).map(step).collect::<Result<Vec<_>, _>>()?;
+                        Some(Written { header: block_named(func, header)?, start: value_named(func, start)?, steps })
+                    }
+                    [_] => return Err("where does it store?".to_owned()),
+                };
+                let facts = out.entry(id).or_default();
+                facts.undone_stores.insert(store, UndoneStore { old, written });
+                for load in loads {
+                    facts.repeated_loads.entry(inst_named(func, load)?).or_default().push(store);
+                }
             }
             Fact::Steady { func, load, header, varies, condition } => {
                 let id = find(func)?;
@@ -610,7 +632,7 @@ fn plan(source: &str, directives: &Directives, p: &Planned) -> Result<(), String
     differentiate(&mut engine, &mut module, &facts, &request(func, Mode::Combined, &point))?;
     let head = format!("enzyme.grad.{}\n", p.func);
     let plan = engine.log.text.split("plan of @").find(|text| text.starts_with(&head)).ok_or("no plan was made")?;
-    let wanted = |line: &str| line.starts_with(&p.row) || p.row == "loops" && line.starts_with("loop");
+    let wanted = |line: &str| line.trim_start().starts_with(&p.row) || p.row == "loops" && line.starts_with("loop");
     let found = plan.lines().filter(|l| wanted(l)).any(|l| l.contains(&text));
     if found == p.present {
         Ok(())

@@ -9,6 +9,9 @@
 //! ; stands: @f %x                           fact: the store of %x is never overwritten afterwards
 //! ; steady: @f %x %header [varies n] [if %c] fact: the load %x is the same in all iterations of the loop [if %c], another
 //!                                            one in each of the n innermost loops (1 where no number stands)
+//! ; undone: @f %load .. of %stored %old [seen %header %start %loop %stride ..]
+//!                                            fact: the loads read the same again once the store of %stored is taken back; in
+//!                                            memory that others see, with all that it writes over the outermost loop
 //! ; trip: @f %header %count                  fact: backedges that the loop takes
 //! ; bytes: @f %load double                   fact: type of the bytes that a load moves (also `ptr`, `int`)
 //! ; fallback: @f %call                       fact: the call is left of one through a pointer whose known targets come before
@@ -80,6 +83,7 @@ pub enum Fact {
     Stable(String, Vec<String>),
     Stands(String, String),
     Steady { func: String, load: String, header: String, varies: u64, condition: Option<String> },
+    Undone { func: String, loads: Vec<String>, stored: String, old: String, seen: Vec<String> },
     Trip(String, String, String),
     Bytes(String, String, String),
     Fallback(String, String),
@@ -176,6 +180,18 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
         let varies = innermost.map_or(0, |n| (1 << n.unwrap_or(1)) - 1);
         let (func, load, header) = (func.clone(), load.clone(), header.clone());
         out.facts.push(Fact::Steady { func, load, header, varies, condition });
+    } else if let Some(rest) = text.strip_prefix("undone:") {
+        let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
+        let (head, seen) = match words.iter().position(|w| w == "seen") {
+            Some(n) => (&words[..n], words[n + 1..].to_vec()),
+            None => (&words[..], Vec::new()),
+        };
+        let [func, loads @ .., of, stored, old] = head else { return Err("five words are needed".to_owned()) };
+        if of != "of" {
+            return Err("`of` is missing".to_owned());
+        }
+        let (func, stored, old) = (func.clone(), stored.clone(), old.clone());
+        out.facts.push(Fact::Undone { func, loads: loads.to_vec(), stored, old, seen });
     } else if let Some(rest) = text.strip_prefix("fallback:") {
         let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
         let [func, call] = words.as_slice() else { return Err("two words are needed".to_owned()) };

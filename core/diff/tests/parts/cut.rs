@@ -27,7 +27,7 @@ fn check(body: &str, needed: &str, cached: &str, rebuilt: &str) {
         |_| Facts::default(),
         |module, s| {
             let needed = needed.split_whitespace().map(|n| Key::Primal(value(s.func, n))).collect();
-            let Choice { cached: c, rebuilt: r } = choose(module, s, &needed, CachePrice::default());
+            let (Choice { cached: c, rebuilt: r }, _) = choose(module, s, &needed, CachePrice::default());
             assert_eq!(names(s, &c).join(" "), cached, "cached in {body}");
             assert_eq!(names(s, &r).join(" "), rebuilt, "rebuilt in {body}");
         },
@@ -123,8 +123,9 @@ fn no_choice_is_cheaper() {
             |module, s| {
                 let keys: Vec<Key> = all.iter().map(|n| Key::Primal(value(s.func, n))).collect();
                 let needed: BTreeSet<Key> = keys.iter().copied().filter(|_| random.below(3) == 0).collect();
-                let chosen = choose(module, s, &needed, CachePrice::default());
+                let (chosen, said) = choose(module, s, &needed, CachePrice::default());
                 let found = cost(module, s, &needed, &chosen.rebuilt).unwrap();
+                assert_eq!(said, found, "round {round}");
                 let buildable: Vec<Key> =
                     keys.into_iter().filter(|k| matches!(derive(module, s, *k), Source::Rebuild(..))).collect();
                 let subsets = (0u32..1 << buildable.len()).map(|bits| {

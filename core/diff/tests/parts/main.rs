@@ -55,7 +55,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         value: false,
         width: 1,
     };
-    test(&module, &Subject { func, unit, activity, shape: &shape, key: &key });
+    test(&module, &Subject { func, unit, activity, shape: &shape, key: &key, undo: &enzyme_diff::undo::NOTHING });
 }
 
 fn value(func: &Func, name: &str) -> ValueId {
