@@ -63,6 +63,22 @@ fn text(given: *const c_char, what: &str) -> Result<String, Failure> {
     text.to_str().map(str::to_owned).map_err(|_| Failure::misuse(format!("the {what} is not UTF-8")))
 }
 
+/// The caller's bytes. More than any object has are a number that was never set.
+///
+/// # Safety
+///
+/// `data` is null or points to `size` bytes, which are not written to while the result lives.
+unsafe fn bytes<'a>(data: *const c_void, size: usize) -> Result<&'a [u8], Failure> {
+    if data.is_null() {
+        return Err(Failure::misuse("the data is null"));
+    }
+    if size > isize::MAX as usize {
+        return Err(Failure::misuse(format!("the data cannot have {size} bytes")));
+    }
+    // SAFETY: by this function's contract, and there may be so many.
+    Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) })
+}
+
 /// The version of the interface that this library has; compare it with `ENZYME_ABI_VERSION` of the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn enzyme_abi_version() -> u32 {
@@ -142,11 +158,8 @@ pub unsafe extern "C" fn enzyme_module_read(
     guard(error, || {
         get(context)?;
         let out = place(module, "module")?;
-        if data.is_null() {
-            return Err(Failure::misuse("the data is null"));
-        }
         // SAFETY: by this function's contract.
-        let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) };
+        let bytes = unsafe { bytes(data, size) }?;
         let read = OwnedModule::from_bytes(bytes).map_err(|e| Failure::malformed(e.message))?;
         // SAFETY: it is not null, so it is a place for a handle.
         unsafe { out.write(keep_module(read)) };
@@ -234,6 +247,8 @@ fn activity(raw: u32) -> Result<Activity, Failure> {
 /// `request` is null, or what the interface says.
 unsafe fn read_request(request: *const EnzymeRequest) -> Result<Named, Failure> {
     const LEAST: usize = std::mem::offset_of!(EnzymeRequest, width);
+    /// More activities than that are a number that was never set.
+    const MOST_PARAMETERS: usize = 1 << 16;
     if request.is_null() {
         return Err(Failure::misuse("the request is null"));
     }
@@ -262,6 +277,7 @@ unsafe fn read_request(request: *const EnzymeRequest) -> Result<Named, Failure> 
     let params = match r.num_activities {
         0 => Vec::new(),
         _ if r.activities.is_null() => return Err(Failure::misuse("the activities are null")),
+        n if n > MOST_PARAMETERS => return Err(Failure::misuse(format!("no function has {n} parameters"))),
         // SAFETY: by the interface's rules there are so many.
         n => unsafe { std::slice::from_raw_parts(r.activities, n) }
             .iter()
@@ -353,11 +369,8 @@ pub unsafe extern "C" fn enzyme_module_link(
 ) -> EnzymeStatus {
     guard(error, || {
         let given = get(module)?;
-        if data.is_null() {
-            return Err(Failure::misuse("the data is null"));
-        }
         // SAFETY: by this function's contract.
-        let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) };
+        let bytes = unsafe { bytes(data, size) }?;
         lock(&given).link(bytes).map_err(Failure::malformed)
     })
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::driver::Language;
 use crate::grad::{self, Failure, Made, Parameter, Wanted};
-use crate::source;
+use crate::{progress, source};
 
 /// How a gradient is checked.
 #[derive(Args, Clone, Debug)]
@@ -270,11 +270,15 @@ fn run(made: &Made, wanted: &Wanted, program: &str) -> Result<Vec<Finding>, Fail
         let text = String::from_utf8_lossy(&out.stderr);
         Err(Failure::Usage(format!("the program that checks could not be made:\n{}", text.trim_end())))
     };
+    let step = progress::step("compiling the gradient and what checks it");
     compile(Language::C, &[&source], &["-O1", "-c"], &object)?;
     // What neither of them needs may lack what it needs.
     compile(Language::C, &[&bitcode], &["-O1", "-c", "-fPIC", "-ffunction-sections", "-fdata-sections"], &part)?;
     compile(language, &[&part, &object], &["-Wl,--gc-sections", "-lm"], &binary)?;
+    drop(step);
+    let step = progress::step("running the gradient and differences");
     let out = Command::new(&binary).output().map_err(|e| io("running the check", e))?;
+    drop(step);
     if !out.status.success() {
         let text = String::from_utf8_lossy(&out.stderr);
         let how =

@@ -1,4 +1,4 @@
-//! Sections of `docs/errors.md`, which is built into the program.
+//! Sections of `docs/errors.md`, which is built into the program, and the tables of rules as data.
 
 use serde::Serialize;
 use thiserror::Error;
@@ -51,6 +51,15 @@ pub fn data(code: Option<&str>) -> Result<Vec<Section>, ExplainError> {
         None => sections(PAGES),
     };
     Ok(found.into_iter().map(|(code, title, text)| Section { code, title, text: text.trim() }).collect())
+}
+
+/// The tables of derivative rules and of functions that are known, as data.
+pub fn rules() -> serde_json::Value {
+    let rule = |r: enzyme_rules::RuleInWords| serde_json::json!({ "group": r.group, "operations": r.operations, "partials": r.partials, "formula": r.formula, "kinks": r.kinks });
+    let known = |k: enzyme_rules::KnownInWords| serde_json::json!({ "functions": k.functions, "title": k.title, "what": k.what, "memory": k.memory });
+    let rules: Vec<_> = enzyme_rules::rules_in_words().map(rule).collect();
+    let functions: Vec<_> = enzyme_rules::known_in_words().map(known).collect();
+    serde_json::json!({ "rules": rules, "functions": functions })
 }
 
 /// Code, title and text of each section. Titles stand in the table at the head of the page.

@@ -18,7 +18,7 @@ use enzyme_llvm::{Diagnostic, Level, Options, Phase, Severity, Told};
 use serde::Serialize;
 
 use crate::driver::Language;
-use crate::source;
+use crate::{progress, source};
 
 /// A derivative to be made.
 #[derive(Args, Clone, Debug)]
@@ -131,6 +131,7 @@ pub fn explained(wanted: &Wanted, rest: bool) -> Result<(Made, Vec<Story>), Fail
         Ok::<_, String>((named, parameters, c_type(&session.ir, ret)))
     })?;
     let mut stories = Vec::new();
+    let running = progress::step(format!("differentiating '{}'", named.function));
     let told = module.with_session(|session| {
         session.keep_diagnostics();
         match named::write(session, &named) {
@@ -152,6 +153,7 @@ pub fn explained(wanted: &Wanted, rest: bool) -> Result<(Made, Vec<Story>), Fail
         session.yield_to_others(&named.name);
         session.take_diagnostics()
     });
+    drop(running);
     Ok((Made { module, function: named.function, name: named.name, parameters, result, hidden, left }, stories))
 }
 
@@ -284,8 +286,9 @@ impl Made {
         if shared[0] == "-shared" && language != Language::Fortran {
             command.arg("-lm");
         }
-        let status = command.status().map_err(|e| format!("{}: {e}", command.get_program().display()))?;
-        if status.success() { Ok(()) } else { Err(format!("{} could not be made", output.display())) }
+        let done = progress::compile(&mut command, format!("writing {}", output.display()));
+        let done = done.map_err(|e| format!("{}: {e}", command.get_program().display()))?;
+        if done { Ok(()) } else { Err(format!("{} could not be made", output.display())) }
     }
 }
 

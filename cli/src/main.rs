@@ -10,6 +10,7 @@ mod driver;
 mod explain;
 mod grad;
 mod page;
+mod progress;
 mod run;
 mod source;
 mod toolchain;
@@ -23,7 +24,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use driver::Language;
 
 #[derive(Parser)]
-#[command(name = "enzyme", version, about = "Derivatives of compiled programs", disable_help_subcommand = true)]
+#[command(name = "enzyme", version, about = "Derivatives of compiled programs")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -108,7 +109,11 @@ enum Command {
         compiler: Vec<OsString>,
     },
     /// Print the table of derivative rules
-    Rules,
+    Rules {
+        /// The same as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print what completes command lines in a shell
     Completions {
         /// The shell
@@ -142,20 +147,23 @@ fn main() -> ExitCode {
         Command::Doctor { json } => return examine(json),
         Command::Run { file, arguments } => return run::run(&file, &arguments),
         Command::Explain { subject, function: None, json: true, .. } => {
-            explain::data(subject.as_deref()).map_err(|error| error.to_string()).and_then(|found| data(&found))
+            let found = explain::data(subject.as_deref()).map_err(|error| error.to_string());
+            return answer(found.and_then(|found| data(&found)).map_err(grad::Failure::Usage), true);
         }
         Command::Explain { subject, function: None, .. } => {
             explain::explain(subject.as_deref()).map_err(|error| error.to_string())
         }
         Command::Explain { subject, function: Some(function), wrt, forward, options, json, output, compiler } => {
             let Some(file) = subject.map(PathBuf::from) else {
-                return fail("--fn says which function, but no file is named");
+                let missing = "--fn says which function, but no file is named".to_owned();
+                return answer(Err(grad::Failure::Usage(missing)), json);
             };
             let (width, value, name) = (1, false, None);
             let wanted = grad::Wanted { file, function, wrt, forward, width, value, name, options, json, compiler };
             return answer(page::explain(&wanted, output.as_deref()), json);
         }
-        Command::Rules => Ok(enzyme_rules::markdown()),
+        Command::Rules { json: true } => data(&explain::rules()),
+        Command::Rules { json: false } => Ok(enzyme_rules::markdown()),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "enzyme", &mut text);

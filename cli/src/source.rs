@@ -13,6 +13,7 @@ use enzyme_llvm::Session;
 use enzyme_llvm::tools::OwnedModule;
 
 use crate::driver::Language;
+use crate::progress;
 
 /// The language of a source file by its name; `None` for LLVM IR.
 pub fn language(file: &Path) -> Result<Option<Language>, String> {
@@ -85,13 +86,20 @@ fn is_visible(session: &mut Session, symbol: &str) -> bool {
 fn compile(language: Language, file: &Path, flags: &[&str], options: &[OsString], to: &Path) -> Result<(), String> {
     let mut command = Command::new(language.compiler()?.path);
     command.args(flags);
-    if language != Language::Fortran {
+    if language == Language::Fortran {
+        // Files of modules that nobody asked for go where the bitcode goes; there is one such folder at most.
+        let places = |o: &OsString| ["-J", "-module-dir"].iter().any(|p| o.to_string_lossy().starts_with(p));
+        if let Some(folder) = to.parent().filter(|_| !options.iter().any(places)) {
+            command.arg("-J").arg(folder);
+        }
+    } else {
         // Files keep the names under which they were given.
         command.args(["-fno-discard-value-names", "-fdebug-compilation-dir=.", "-Wno-unused-command-line-argument"]);
     }
     command.args(options).args(["-emit-llvm", "-c"]).arg(file).arg("-o").arg(to);
-    let status = command.status().map_err(|e| format!("{}: {e}", command.get_program().display()))?;
-    if status.success() { Ok(()) } else { Err(format!("{} could not be compiled", file.display())) }
+    let done = progress::compile(&mut command, format!("compiling {}", file.display()));
+    let done = done.map_err(|e| format!("{}: {e}", command.get_program().display()))?;
+    if done { Ok(()) } else { Err(format!("{} could not be compiled", file.display())) }
 }
 
 /// The symbol of the function that is called `name` in its source.

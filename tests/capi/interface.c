@@ -173,6 +173,13 @@ static void expect(EnzymeStatus status, EnzymeStatus wanted, EnzymeError *error,
         expect(status, wanted, error, code, part, __LINE__);                                                           \
     } while (0)
 
+static const char disordered[] =
+    "define double @f(double %x) !dbg !3 {\n  %b = fadd double %a, %x\n  %a = fmul double %x, %x\n  ret double %b\n}\n"
+    "!llvm.module.flags = !{!0}\n!llvm.dbg.cu = !{!1}\n!0 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+    "!1 = distinct !DICompileUnit(language: DW_LANG_C99, file: !2, emissionKind: FullDebug)\n"
+    "!2 = !DIFile(filename: \"a.c\", directory: \"\")\n"
+    "!3 = distinct !DISubprogram(name: \"f\", file: !2, unit: !1, type: !4)\n!4 = !DISubroutineType(types: !{})\n";
+
 static void misuse(EnzymeContext *context, EnzymeModule *module)
 {
     EnzymeContext *other = NULL;
@@ -190,9 +197,12 @@ static void misuse(EnzymeContext *context, EnzymeModule *module)
     EXPECT(enzyme_module_read(context, "garbage", 7, &out, &error), EnzymeStatus_Malformed, "", "expected");
     EXPECT(enzyme_module_read(context, "BC\xc0\xde garbage", 12, &out, &error), EnzymeStatus_Malformed, "", "");
     EXPECT(enzyme_module_read(context, NULL, 7, &out, &error), EnzymeStatus_Misuse, "", "null");
+    EXPECT(enzyme_module_read(context, "", (size_t)-1, &out, &error), EnzymeStatus_Misuse, "", "bytes");
     EXPECT(enzyme_module_read(NULL, "", 0, &out, &error), EnzymeStatus_Misuse, "", "null");
     EXPECT(enzyme_module_read((EnzymeContext *)(void *)module, "", 0, &out, &error), EnzymeStatus_Misuse, "", "no context");
     EXPECT(enzyme_module_read(context, "define void @f() { ret i32 1 }", 30, &out, &error), EnzymeStatus_Malformed, "", "");
+    // Debug information is read last, after what is wrong with the code was told.
+    EXPECT(enzyme_module_read(context, disordered, sizeof disordered - 1, &out, &error), EnzymeStatus_Malformed, "", "dominate");
     EXPECT(enzyme_differentiate(context, NULL, &request, &out, &error), EnzymeStatus_Misuse, "", "null");
     EXPECT(enzyme_differentiate(context, module, NULL, &out, &error), EnzymeStatus_Misuse, "", "null");
     EXPECT(enzyme_differentiate(context, module, &request, NULL, &error), EnzymeStatus_Misuse, "", "null");
@@ -229,6 +239,9 @@ static void misuse(EnzymeContext *context, EnzymeModule *module)
     EXPECT(enzyme_differentiate(context, module, &request, &out, &error), EnzymeStatus_Refused, "E0114", "parameter 4");
     request.num_activities = 3;
     EXPECT(enzyme_differentiate(context, module, &request, &out, &error), EnzymeStatus_Refused, "E0114", "4 parameters");
+    request.num_activities = (size_t)-1;
+    EXPECT(enzyme_differentiate(context, module, &request, &out, &error), EnzymeStatus_Misuse, "", "parameters");
+    request.num_activities = 3;
     activities[0] = 9;
     EXPECT(enzyme_differentiate(context, module, &request, &out, &error), EnzymeStatus_Misuse, "", "activity");
     request.num_activities = 0;

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
     trials.push(Trial::test("doctor", || doctor().map_err(Failed::from)));
     trials.push(Trial::test("version", || too_new().map_err(Failed::from)));
     trials.push(Trial::test("pkg_config", || pkg_config().map_err(Failed::from)));
+    trials.push(Trial::test("module_file", || module_file().map_err(Failed::from)));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -147,6 +148,23 @@ fn doctor() -> Result<()> {
         return Ok(());
     }
     Err(ill.failure("a missing clang is not noticed"))
+}
+
+/// Fortran with the module's file alone, as flang reads it.
+fn module_file() -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let prefix = installation(folder.path())?;
+    let program = folder.path().join("program");
+    let mut compile = Command::new(toolchain::llvm_program("flang"));
+    compile
+        .current_dir(folder.path())
+        .arg("-O1")
+        .arg(format!("-fpass-plugin={}", prefix.join("lib/FlangEnzyme-22.so").display()));
+    compile.arg("-I").arg(prefix.join("share/enzyme/fortran"));
+    compile.arg(toolchain::root().join("tests/cmake/fortran/main.f90")).arg("-o").arg(&program);
+    run(&mut compile, "flang failed")?;
+    let finished = run(&mut Command::new(program), "the program failed")?;
+    if finished.stdout == " 2.0 4.0 6.0\n" { Ok(()) } else { Err(finished.failure("another derivative is printed")) }
 }
 
 fn pkg_config() -> Result<()> {

@@ -136,6 +136,11 @@ fn judge(path: &Path, case: &Case, finished: &Finished) -> Result<()> {
         }
         Some(_) => {}
     }
+    let mut said: Vec<&str> = messages.lines().filter(|line| line.contains("error: [E")).collect();
+    said.sort_unstable();
+    if said.windows(2).any(|pair| pair[0] == pair[1]) {
+        return failure("a message stands there twice".to_owned());
+    }
     if let Some(text) = &case.text
         && !messages.contains(text)
     {
@@ -172,6 +177,7 @@ fn expectations_are_told_apart() -> Result<()> {
         with(Some(1), &good.replace("[E0012]", "")),
         with(Some(1), &good.replace("no body", "nobody")),
         with(Some(1), &good.replace(":2:", ":1:")),
+        with(Some(1), &good.repeat(2)),
     ];
     judge(&path, &case, &with(Some(1), good))?;
     match bad.iter().position(|finished| judge(&path, &case, finished).is_ok()) {

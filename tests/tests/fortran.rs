@@ -30,6 +30,7 @@ fn trials() -> Result<Vec<Trial>> {
         trial("refused::value".to_owned(), || refused(VALUE, "E0109")),
         trial("refused::defined_assignment".to_owned(), || ends(DEFINED_ASSIGNMENT, "defined assignment")),
         trial("refused::finaliser".to_owned(), || ends(FINALISER, "finalisers")),
+        trial("refused::finaliser_of_a_component".to_owned(), || ends(FINALISER_OF_A_COMPONENT, "finalisers")),
         trial("refused::rule_lies".to_owned(), || refused(&rules(LYING), "E0111")),
         trial("refused::rule_of_an_allocatable".to_owned(), || refused(&rules(ALLOCATABLE), "E0111")),
         trial("refused::rule_of_no_procedure".to_owned(), || refused(&rules(NO_PROCEDURE), "E0111")),
@@ -147,6 +148,51 @@ contains
     a%w = x
     b = a
     r = total + b%x%v**2 + sum(b%w**2)
+  end function
+end module
+program p
+  use m
+  use check
+  use enzyme
+  real(8) :: x(3), g(3)
+  call fill(x)
+  g = 0
+  call enzyme_grad(f, 3, x, g)
+  call check_gradient('f', f, 3, x, g)
+end program
+";
+
+/// The same of a polymorphic component, whose type only the running program knows.
+const FINALISER_OF_A_COMPONENT: &str = "
+module m
+  type base
+    real(8) :: v = 0
+  end type
+  type, extends(base) :: inner
+  contains
+    final :: gone
+  end type
+  type outer
+    class(base), allocatable :: x
+  end type
+  real(8) :: total = 0
+contains
+  subroutine gone(a)
+    type(inner), intent(inout) :: a
+    total = total + a%v
+  end subroutine
+  subroutine hold(x)
+    real(8), intent(in) :: x
+    type(outer) :: a
+    allocate (inner :: a%x)
+    a%x%v = x
+  end subroutine
+  function f(n, x) result(r)
+    integer, intent(in) :: n
+    real(8), intent(in) :: x(n)
+    real(8) :: r
+    call hold(x(1))
+    r = total
   end function
 end module
 program p

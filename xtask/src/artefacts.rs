@@ -36,8 +36,7 @@ fn library_extension() -> &'static str {
 
 /// What of `build/` is for users; programs of the project put other things beside it.
 const FOR_USERS: [&str; 4] = ["bin", "include", "lib", "share"];
-/// What builds of users read, and where it goes; `@VERSION@` becomes the version. Fortran programs compile the module beside themselves: a
-/// module file would be of one compiler's version.
+/// What builds of users read, and where it goes; `@VERSION@` becomes the version.
 const TEXTS: [(&str, &str); 5] = [
     ("bindings/fortran/enzyme.f90", "share/enzyme/fortran/enzyme.f90"),
     ("cmake/EnzymeConfig.cmake", "lib/cmake/Enzyme/EnzymeConfig.cmake"),
@@ -85,6 +84,7 @@ pub fn build(project: &Project) -> Result<()> {
         fs::write(&target, text).with_context(|| format!("writing {}", target.display()))?;
     }
 
+    module_file(project, &llvm, &folder.join("share/enzyme/fortran"))?;
     manual(project, &folder)?;
 
     println!("{}", bold("build/"));
@@ -92,6 +92,18 @@ pub fn build(project: &Project) -> Result<()> {
         println!("  {}", file.display());
     }
     Ok(())
+}
+
+/// The module that Fortran programs use, as flang reads it; its source, which is there as well, is for other versions of flang, and all that
+/// there is where this LLVM comes without.
+fn module_file(project: &Project, llvm: &llvm::Llvm, folder: &Path) -> Result<()> {
+    let Some(flang) = llvm.program("flang") else {
+        println!("flang is missing: Fortran programs compile enzyme.f90 themselves");
+        let stale = folder.join("enzyme.mod");
+        return if stale.exists() { Ok(fs::remove_file(stale)?) } else { Ok(()) };
+    };
+    let call = Invocation::new(project, flang).arguments(&["-fsyntax-only", "-J"]).arguments(&[folder]);
+    call.arguments(&[folder.join("enzyme.f90")]).run()
 }
 
 /// Manual pages and completions, which the command writes itself.

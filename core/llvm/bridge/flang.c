@@ -7,8 +7,8 @@
 // again without a tape. The kind of an element is asked for before any element is touched: where the caller has filled in the
 // descriptor, as compiled code nearly always does, one kind is left after optimisation.
 //
-// Not here, so refused: polymorphic variables, derived types with length parameters, reductions of other kinds than real,
-// double precision and (sums, products of matrices) complex, defined assignment, finalisers.
+// Not here, so refused: class(*), derived types with length parameters, reductions of other kinds than real, double
+// precision and (sums, products of matrices) complex, defined assignment, finalisers.
 
 #include "flang_rearrange.h"
 #include "flang_values.h"
@@ -70,7 +70,7 @@ void _FortranADestroyWithoutFinalization(const descriptor *d)
 INLINE void destroy(const descriptor *d, const char *file, int line)
 {
     const derived_type *type = derived_of(d);
-    if (type && !type->no_finalization && d->base)
+    if (type && d->base && finalises(type))
         REFUSE("finalisers", file, line);
     _FortranADestroyWithoutFinalization(d);
 }
@@ -179,6 +179,90 @@ int _FortranAMoveAlloc(descriptor *to, descriptor *from, const void *type, _Bool
     to->base = base;
     from->base = 0;
     return 0;
+}
+
+// Polymorphic variables: their descriptors say of which type the value is.
+
+INLINE void become(descriptor *d, const derived_type *type, int rank, int attribute)
+{
+    d->base = 0;
+    d->length = (size)type->bytes;
+    d->version = VERSION;
+    d->rank = (signed char)rank;
+    d->type = DERIVED;
+    d->attribute = (signed char)attribute;
+    d->extra |= 1;
+    addendum_of(d, rank)->type = type;
+    addendum_of(d, rank)->lengths = 0;
+}
+
+void _FortranAAllocatableInitDerivedForAllocate(descriptor *d, const derived_type *type, int rank, int corank)
+{
+    (void)corank;
+    if (!d->base)
+        become(d, type, rank, ALLOCATABLE);
+}
+
+void _FortranAPointerNullifyDerived(descriptor *d, const derived_type *type, int rank, int corank)
+{
+    (void)corank;
+    become(d, type, rank, POINTER);
+}
+
+INLINE void apply_mold(descriptor *d, const descriptor *mold, int rank, int attribute)
+{
+    const derived_type *type = derived_of(mold);
+    if (!type)
+        REFUSE("allocation of class(*) by another variable", 0, 0);
+    become(d, type, rank, attribute);
+}
+
+void _FortranAAllocatableApplyMold(descriptor *d, const descriptor *mold, int rank)
+{
+    if (!d->base)
+        apply_mold(d, mold, rank, ALLOCATABLE);
+}
+
+void _FortranAPointerApplyMold(descriptor *d, const descriptor *mold, int rank) { apply_mold(d, mold, rank, POINTER); }
+
+int _FortranAAllocatableDeallocatePolymorphic(descriptor *d, const derived_type *type, _Bool stat, const descriptor *message,
+                                              const char *file, int line)
+{
+    (void)stat, (void)message;
+    destroy(d, file, line);
+    if (type)
+        addendum_of(d, d->rank)->type = type;
+    return deallocate(d);
+}
+
+int _FortranAPointerDeallocatePolymorphic(descriptor *d, const derived_type *type, _Bool stat, const descriptor *message,
+                                          const char *file, int line)
+{
+    return _FortranAAllocatableDeallocatePolymorphic(d, type, stat, message, file, line);
+}
+
+void _FortranAAssignPolymorphic(descriptor *to, const descriptor *from, const char *file, int line)
+{
+    const derived_type *type = derived_of(from), *old_type = derived_of(to);
+    if (!type)
+        REFUSE("assignment to class(*)", file, line);
+    if (old_type == type || !to->base) {
+        if (!to->base)
+            become(to, type, from->rank, ALLOCATABLE);
+        assign(to, from, file, line, 0);
+        return;
+    }
+    // The old value, of which the new one may be a part, is given back last.
+    descriptor old;
+    establish(&old, to, to->rank);
+    wide bytes = (wide)to->length;
+    DIMENSIONS(r, 0, to->rank)
+        shape(&old, r, to->dims[r].extent, &bytes);
+    old.base = to->base;
+    become(to, type, from->rank, ALLOCATABLE);
+    assign(to, from, file, line, 0);
+    destroy(&old, file, line);
+    free(old.base);
 }
 
 // Reductions to a scalar.

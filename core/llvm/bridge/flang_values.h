@@ -449,6 +449,7 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
         descriptor *d = (descriptor *)(value + part->offset);                                                          \
         if (!d->base)                                                                                                  \
           continue;                                                                                                    \
+        const derived_type *inner = type_behind(type, part, d, file, line);                                            \
         wide n = 1;                                                                                                    \
         DIMENSIONS(r, 0, part->rank)                                                                                   \
         n *= d->dims[r].extent;                                                                                        \
@@ -456,6 +457,39 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
       }                                                                                                                \
     }                                                                                                                  \
   }
+
+// Whether a procedure is called when values end. Types say that one may be where a component is polymorphic, which then
+// says so itself when its type is known.
+#define FINALISES(NAME, INNER)                                                                                         \
+  SHARED int NAME(const derived_type *type) {                                                                          \
+    if (type->no_finalization)                                                                                         \
+      return 0;                                                                                                        \
+    int found = type->special >> FIRST_FINAL != 0;                                                                     \
+    COMPONENTS(c, type) {                                                                                              \
+      const component *part = (const component *)type->components + c;                                                 \
+      if (part->genre != GENRE_POINTER && part->category == CATEGORY_DERIVED && part->derived)                         \
+        found |= INNER(part->derived);                                                                                 \
+    }                                                                                                                  \
+    return found;                                                                                                      \
+  }
+enum { FIRST_FINAL = 7 };
+INLINE int finalises_innermost(const derived_type *type) { return !type->no_finalization; }
+FINALISES(finalises_inner, finalises_innermost)
+FINALISES(finalises_middle, finalises_inner)
+FINALISES(finalises_deep, finalises_middle)
+// Most types are known to have none before it is looked for in their components.
+INLINE int finalises(const derived_type *type) { return !type->no_finalization && finalises_deep(type); }
+
+// The type of what lies behind a component: what is polymorphic has it in its descriptor.
+INLINE const derived_type *type_behind(const derived_type *type, const component *part, const descriptor *d,
+                                       const char *file, int line) {
+  if (part->category != CATEGORY_DERIVED || type->no_finalization)
+    return part->category == CATEGORY_DERIVED ? part->derived : 0;
+  const derived_type *inner = derived_of(d);
+  if (inner && !inner->no_finalization)
+    REFUSE("finalisers, or polymorphic components in polymorphic components", file, line);
+  return inner;
+}
 
 #define OWNER (char *value, const derived_type *type, const char *file, int line)
 INLINE void too_deep OWNER {
@@ -597,7 +631,7 @@ SHARED void assign(descriptor *to, const descriptor *from, const char *file, int
   const int other_length = type == CHARACTER && to->length != length;
   if (to->type != type)
     REFUSE("assignment that converts kinds", file, line);
-  if (derived && !temporary && !(derived->no_finalization && derived->no_defined_assignment))
+  if (derived && !temporary && (finalises(derived) || !derived->no_defined_assignment))
     REFUSE("assignment of derived types with finalisers or components with defined assignment", file, line);
   if (to->attribute == ALLOCATABLE && (!to->base || other_length || (from->rank > 0 && !same_shape(to, from)))) {
     // A new array, of which the old one may be the source.

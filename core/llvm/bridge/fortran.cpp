@@ -1,12 +1,15 @@
 // What Fortran's calls of markers leave unsaid. All arguments are passed by reference, through interfaces that say
 // nothing of them: whether an address is that of integers follows from the object that it is of, and whether a
-// parameter is the descriptor of an array (assumed shape, allocatable, pointer) from how the function uses it.
+// parameter is the descriptor of an array (assumed shape, allocatable, pointer) from how the function uses it. And what
+// the bodies of flang's library are to know of descriptors and types before they are brought in.
 
 #include "support.h"
 
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -69,6 +72,92 @@ void leavesOf(Type *type, uint64_t at, const DataLayout &layout, SmallVectorImpl
 }
 
 } // namespace
+
+// The constants among which a value is chosen; false if there is another, or only one.
+static bool choicesOf(Value *value, SmallSetVector<Constant *, 8> &out) {
+  SmallSetVector<Value *, 16> work;
+  work.insert(value);
+  for (unsigned n = 0; n < work.size() && n < 32; ++n) {
+    auto *choice = dyn_cast<SelectInst>(work[n]);
+    auto *phi = dyn_cast<PHINode>(work[n]);
+    if (auto *constant = dyn_cast<Constant>(work[n])) {
+      out.insert(constant);
+    } else if (choice) {
+      work.insert(choice->getTrueValue());
+      work.insert(choice->getFalseValue());
+    } else if (phi) {
+      for (Value *value : phi->incoming_values())
+        work.insert(value);
+    } else {
+      return false;
+    }
+  }
+  return out.size() > 1 && out.size() <= 8 && work.size() <= 32;
+}
+
+// Where a variable is allocated whose type was chosen before: the call that states the type, and the allocation behind
+// it in its block.
+static CallInst *allocationAfter(CallInst &stated) {
+  for (Instruction &inst : make_range(std::next(stated.getIterator()), stated.getParent()->end()))
+    if (auto *call = dyn_cast<CallInst>(&inst))
+      if (const Function *callee = call->getCalledFunction();
+          callee &&
+          (callee->getName() == "_FortranAAllocatableAllocate" || callee->getName() == "_FortranAPointerAllocate") &&
+          call->getArgOperand(0) == stated.getArgOperand(0))
+        return call;
+  return nullptr;
+}
+
+// From the call that states the type to the allocation, once for each type.
+static void splitAllocation(CallInst &stated, CallInst &allocation, ArrayRef<Constant *> types) {
+  Value *type = stated.getArgOperand(1);
+  BasicBlock *before = stated.getParent();
+  BasicBlock *part = SplitBlock(before, &stated);
+  BasicBlock *after = SplitBlock(part, allocation.getNextNode());
+  SmallVector<std::pair<Instruction *, PHINode *>, 8> results;
+  for (Instruction &inst : *part)
+    if (inst.isUsedOutsideOfBlock(part)) {
+      PHINode *merged = PHINode::Create(inst.getType(), types.size(), "", after->begin());
+      inst.replaceUsesOutsideBlock(merged, part);
+      merged->addIncoming(&inst, part);
+      results.emplace_back(&inst, merged);
+    }
+  // The part itself is for the last of them.
+  for (Constant *one : types.drop_back()) {
+    ValueToValueMapTy map;
+    BasicBlock *copy = CloneBasicBlock(part, map, "", part->getParent());
+    remapInstructionsInBlocks({copy}, map);
+    for (Instruction &inst : *copy)
+      inst.replaceUsesOfWith(type, one);
+    for (auto [inst, merged] : results)
+      merged->addIncoming(map.lookup(inst), copy);
+    BasicBlock *next = BasicBlock::Create(part->getContext(), "", part->getParent(), part);
+    Instruction *end = before->getTerminator();
+    IRBuilder<> b(end);
+    b.CreateCondBr(b.CreateICmpEQ(type, one), copy, next);
+    end->eraseFromParent();
+    IRBuilder<>(next).CreateBr(part);
+    before = next;
+  }
+  for (Instruction &inst : *part)
+    inst.replaceUsesOfWith(type, types.back());
+}
+
+void enz::splitAllocations(Function &function) {
+  SmallVector<CallInst *, 4> found;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallInst>(&inst))
+        if (const Function *callee = call->getCalledFunction();
+            callee && (callee->getName() == "_FortranAAllocatableInitDerivedForAllocate" ||
+                       callee->getName() == "_FortranAPointerNullifyDerived"))
+          found.push_back(call);
+  for (CallInst *stated : found) {
+    SmallSetVector<Constant *, 8> types;
+    if (CallInst *allocation = allocationAfter(*stated); allocation && choicesOf(stated->getArgOperand(1), types))
+      splitAllocation(*stated, *allocation, types.getArrayRef());
+  }
+}
 
 bool enz::splitDescriptorCopies(Function &function) {
   const DataLayout &layout = function.getDataLayout();

@@ -2,12 +2,15 @@
 
 #include "support.h"
 
+#include "llvm/AsmParser/LLParser.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/AutoUpgrade.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -56,18 +59,66 @@ struct EnzOwned {
   }
 };
 
+// What is wrong with debug information alone is mended by throwing it away. LLVM's own readers end the process where
+// more is wrong, so that is looked for before they look at debug information.
+static bool isSound(Module &module, raw_ostream &out) {
+  bool wrong_debug_information = false;
+  if (verifyModule(module, &out, &wrong_debug_information))
+    return false;
+  if (wrong_debug_information) {
+    module.getContext().diagnose(DiagnosticInfoIgnoringInvalidDebugMetadata(module));
+    StripDebugInfo(module);
+  }
+  return true;
+}
+
+static std::unique_ptr<Module> readText(MemoryBufferRef buffer, LLVMContext &context, raw_ostream &out) {
+  auto module = std::make_unique<Module>(buffer.getBufferIdentifier(), context);
+  SourceMgr sources;
+  sources.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(buffer), SMLoc());
+  SMDiagnostic problem;
+  if (LLParser(buffer.getBuffer(), sources, problem, module.get(), nullptr, context).Run(false)) {
+    problem.print(nullptr, out, false);
+    return nullptr;
+  }
+  if (!isSound(*module, out))
+    return nullptr;
+  UpgradeDebugInfo(*module);
+  return module;
+}
+
+static std::unique_ptr<Module> readBitcode(MemoryBufferRef buffer, LLVMContext &context, raw_ostream &out) {
+  auto told = [&](Error error) {
+    out << buffer.getBufferIdentifier() << ": " << toString(std::move(error));
+    return nullptr;
+  };
+  auto module = getLazyBitcodeModule(buffer, context);
+  if (!module)
+    return told(module.takeError());
+  for (Function &function : **module)
+    if (Error error = function.materialize())
+      return told(std::move(error));
+  if (!isSound(**module, out))
+    return nullptr;
+  if (Error error = (*module)->materializeAll())
+    return told(std::move(error));
+  return std::move(*module);
+}
+
+std::unique_ptr<Module> enz::readModule(MemoryBufferRef buffer, LLVMContext &context, raw_ostream &out) {
+  const StringRef bytes = buffer.getBuffer();
+  const bool bitcode = isBitcode(bytes.bytes_begin(), bytes.bytes_end());
+  std::unique_ptr<Module> module = bitcode ? readBitcode(buffer, context, out) : readText(buffer, context, out);
+  return module && !verifyModule(*module, &out) ? std::move(module) : nullptr;
+}
+
 static EnzOwned *read(std::unique_ptr<MemoryBuffer> buffer, std::unique_ptr<DiagnosticHandler> handler,
                       EnzTextSink error, void *context) {
   enz::SinkStream out(error, context);
   auto owned = std::make_unique<EnzOwned>();
   owned->context.setDiagnosticHandler(std::move(handler));
-  SMDiagnostic problem;
-  std::unique_ptr<Module> module = parseIR(buffer->getMemBufferRef(), problem, owned->context);
-  if (!module) {
-    problem.print(nullptr, *out, false);
-    return nullptr;
-  }
-  if (verifyModule(*module, &*out))
+  std::unique_ptr<Module> module = enz::readModule(buffer->getMemBufferRef(), owned->context, *out);
+  if (!module)
     return nullptr;
   owned->start(std::move(module));
   return owned.release();

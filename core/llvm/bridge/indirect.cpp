@@ -52,27 +52,31 @@ bool isVirtualTable(const GlobalVariable &global) {
   return global.hasInitializer() && (global.getName().starts_with("_ZTV") || global.getName().starts_with("_ZTC"));
 }
 
-// Functions in a constant, with their byte offsets; false if there are too many elements.
-bool functionsIn(Constant *constant, const DataLayout &layout, int64_t at, size_t &budget,
-                 SmallVectorImpl<std::pair<int64_t, Function *>> &out) {
+// A function or variable in a constant, or null for another address, with its byte offset.
+using Entries = SmallVector<std::pair<int64_t, GlobalObject *>, 16>;
+
+// All of them; false if there are too many elements. Fortran's tables of types hold functions as numbers.
+bool entriesIn(Constant *constant, const DataLayout &layout, int64_t at, size_t &budget, Entries &out) {
   if (budget == 0)
     return false;
   --budget;
+  if (auto *number = dyn_cast<ConstantExpr>(constant); number && number->getOpcode() == Instruction::PtrToInt)
+    constant = number->getOperand(0);
   if (constant->getType()->isPointerTy()) {
-    if (auto *function = dyn_cast_or_null<Function>(enz::resolve(constant)))
-      out.emplace_back(at, function);
+    if (!constant->isNullValue())
+      out.emplace_back(at, dyn_cast_or_null<GlobalObject>(enz::resolve(constant)));
     return true;
   }
   if (auto *fields = dyn_cast<ConstantStruct>(constant)) {
     const StructLayout *places = layout.getStructLayout(fields->getType());
     for (unsigned i = 0; i < fields->getNumOperands(); ++i)
-      if (!functionsIn(fields->getOperand(i), layout, at + static_cast<int64_t>(places->getElementOffset(i)), budget,
-                       out))
+      if (!entriesIn(fields->getOperand(i), layout, at + static_cast<int64_t>(places->getElementOffset(i)), budget,
+                     out))
         return false;
   } else if (auto *elements = dyn_cast<ConstantArray>(constant)) {
     const auto step = static_cast<int64_t>(layout.getTypeAllocSize(elements->getType()->getElementType()));
     for (unsigned i = 0; i < elements->getNumOperands(); ++i)
-      if (!functionsIn(elements->getOperand(i), layout, at + step * i, budget, out))
+      if (!entriesIn(elements->getOperand(i), layout, at + step * i, budget, out))
         return false;
   }
   return true;
@@ -101,8 +105,12 @@ bool isNeverWritten(const GlobalVariable &global) {
   return true;
 }
 
-// The functions that a pointer read at `address` can be, if that is memory nobody writes.
-bool readFrom(Value *address, const DataLayout &layout, Functions &out) {
+// How many tables are read one behind the other.
+constexpr unsigned kTables = 3;
+
+// What a pointer read at `address` can be, if that is memory nobody writes: in a table, or in one that another leads
+// to.
+bool readFrom(Value *address, const DataLayout &layout, SmallSetVector<GlobalObject *, 8> &out, unsigned depth) {
   int64_t offset = 0, stride = 0;
   Value *base = address;
   while (auto *step = dyn_cast<GEPOperator>(base)) {
@@ -118,17 +126,26 @@ bool readFrom(Value *address, const DataLayout &layout, Functions &out) {
   SmallVector<const Value *, 4> objects;
   getUnderlyingObjects(base, objects, /*LI=*/nullptr, /*MaxLookup=*/0);
   for (const Value *object : objects) {
-    const auto *table = dyn_cast<GlobalVariable>(object);
-    if (!table || !isNeverWritten(*table))
+    SmallSetVector<GlobalObject *, 8> tables;
+    if (auto *global = dyn_cast<GlobalVariable>(object))
+      tables.insert(const_cast<GlobalVariable *>(global));
+    else if (auto *load = dyn_cast<LoadInst>(object);
+             !load || load->isVolatile() || depth == 0 ||
+             !readFrom(const_cast<Value *>(load->getPointerOperand()), layout, tables, depth - 1))
       return false;
-    SmallVector<std::pair<int64_t, Function *>, 16> entries;
-    size_t budget = kTableLimit;
-    if (!functionsIn(const_cast<Constant *>(table->getInitializer()), layout, 0, budget, entries))
-      return false;
-    for (auto [place, function] : entries) {
-      const int64_t distance = place - offset;
-      if (object != base || (stride == 0 ? distance == 0 : distance % stride == 0))
-        out.insert(function);
+    for (GlobalObject *table : tables) {
+      auto *variable = dyn_cast_or_null<GlobalVariable>(table);
+      if (!variable || !isNeverWritten(*variable))
+        return false;
+      Entries entries;
+      size_t budget = kTableLimit;
+      if (!entriesIn(variable->getInitializer(), layout, 0, budget, entries))
+        return false;
+      for (auto [place, entry] : entries) {
+        const int64_t distance = place - offset;
+        if (object != base || (stride == 0 ? distance == 0 : distance % stride == 0))
+          out.insert(entry);
+      }
     }
   }
   return true;
@@ -219,9 +236,10 @@ private:
   }
 
   void readTable(GlobalVariable &table) {
-    SmallVector<std::pair<int64_t, Function *>, 16> entries;
+    Entries entries;
     size_t budget = kTableLimit;
-    functionsIn(table.getInitializer(), layout_, 0, budget, entries);
+    entriesIn(table.getInitializer(), layout_, 0, budget, entries);
+    erase_if(entries, [](const auto &entry) { return !isa_and_nonnull<Function>(entry.second); });
     SmallVector<int64_t, 4> points;
     for (const User *user : table.users()) {
       const auto *step = dyn_cast<GEPOperator>(user);
@@ -234,10 +252,10 @@ private:
     for (size_t i = 0; i < entries.size(); ++i)
       if (i == 0 || entries[i].first != entries[i - 1].first + width)
         points.push_back(entries[i].first);
-    for (auto [place, function] : entries)
+    for (auto [place, entry] : entries)
       for (int64_t point : points)
         if (place >= point)
-          slots_[function].push_back(place - point);
+          slots_[cast<Function>(entry)].push_back(place - point);
   }
 
   // Whether a use is the function that a marker asks to differentiate.
@@ -325,9 +343,15 @@ bool enz::traceFunctions(Value *pointer, const DataLayout &layout, SmallSetVecto
       work.push_back(choice->getFalseValue());
     } else if (auto *same = dyn_cast<FreezeInst>(value)) {
       work.push_back(same->getOperand(0));
+    } else if (auto *address = dyn_cast<IntToPtrInst>(value)) {
+      work.push_back(address->getOperand(0));
     } else if (auto *load = dyn_cast<LoadInst>(value)) {
-      if (load->isVolatile() || !readFrom(load->getPointerOperand(), layout, out))
+      SmallSetVector<GlobalObject *, 8> read;
+      if (load->isVolatile() || !readFrom(load->getPointerOperand(), layout, read, kTables))
         return false;
+      for (GlobalObject *object : read)
+        if (auto *function = dyn_cast_or_null<Function>(object))
+          out.insert(function);
     } else if (auto *function = dyn_cast_or_null<Function>(resolve(value))) {
       out.insert(function);
     } else if (!isa<ConstantPointerNull, UndefValue>(value)) {

@@ -468,10 +468,16 @@ void enz_switch_values(EnzValue raw, EnzValue *out) {
       *out++ = enz::in(static_cast<Value *>(branch.getCaseValue()));
 }
 
+// LLVM's verifier lets blocks through whose file is none.
+static EnzStr fileOf(const DIScope *scope) {
+  const auto *file = scope ? dyn_cast_or_null<DIFile>(scope->getRawFile()) : nullptr;
+  return enz::text(file ? file->getFilename() : StringRef());
+}
+
 void enz_loc_info(EnzLoc raw, EnzLocInfo *out) {
   const DILocation *loc = enz::un(raw);
   *out = EnzLocInfo{};
-  out->file = enz::text(loc->getFilename());
+  out->file = fileOf(loc->getScope());
   out->line = loc->getLine();
   out->column = loc->getColumn();
   out->inlined_at = enz::in(loc->getInlinedAt());
@@ -482,7 +488,7 @@ void enz_loc_info(EnzLoc raw, EnzLocInfo *out) {
 void enz_scope_info(EnzScope raw, EnzLocInfo *out) {
   const auto *program = reinterpret_cast<DISubprogram *>(raw);
   *out = EnzLocInfo{};
-  out->file = enz::text(program->getFilename());
+  out->file = fileOf(program);
   out->scope = enz::text(program->getName());
   out->line = program->getLine();
 }

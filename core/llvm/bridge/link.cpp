@@ -3,29 +3,23 @@
 
 #include "support.h"
 
-#include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace llvm;
 
 // The other module is of the first one's context, whose handler keeps quiet if that of the first does.
 uint8_t enz_link_module(EnzHost host, EnzStr bytes, EnzTextSink error, void *context) {
-  SMDiagnostic diagnostic;
+  enz::SinkStream out(error, context);
   const auto buffer = MemoryBuffer::getMemBufferCopy(enz::text(bytes), "<memory>");
-  auto other = parseIR(buffer->getMemBufferRef(), diagnostic, host->module->getContext());
-  if (!other) {
-    enz::SinkStream out(error, context);
-    diagnostic.print("", *out, false);
+  auto other = enz::readModule(buffer->getMemBufferRef(), host->module->getContext(), *out);
+  if (!other)
     return 0;
-  }
   // What is declared there is of this module's target.
   other->setDataLayout(host->module->getDataLayout());
   other->setTargetTriple(host->module->getTargetTriple());
   if (!Linker::linkModules(*host->module, std::move(other)))
     return 1;
-  enz::SinkStream out(error, context);
   *out << "the modules define a symbol differently";
   return 0;
 }

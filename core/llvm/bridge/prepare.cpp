@@ -143,6 +143,7 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
 
 // Bodies of flang's library come in last: what is known of the data by then leaves one of their ways.
 bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
+  enz::splitAllocations(clone);
   if (!enz::callFlangBodies(clone))
     return false;
   // What is known of one level of structures in structures tells of the next.

@@ -74,6 +74,11 @@ private:
   void *context_;
 };
 
+// A module of bitcode or text that LLVM's verifier has nothing against; null, with what is amiss in `out`, if there is
+// none.
+std::unique_ptr<llvm::Module> readModule(llvm::MemoryBufferRef buffer, llvm::LLVMContext &context,
+                                         llvm::raw_ostream &out);
+
 // Our numbers of LLVM's enumerations, and back. The second member is false for what we do not know.
 uint32_t binaryNumber(unsigned opcode);
 unsigned binaryOpcode(uint32_t number);
@@ -174,6 +179,10 @@ void stateFortranRules(llvm::Module &module);
 const llvm::Function *statedIn(const llvm::GlobalVariable &global);
 llvm::StringRef refusedRule(const llvm::GlobalVariable &global);
 void dropFortranRules(llvm::Module &module);
+
+// Allocation of a polymorphic variable whose type is one of a few is done once for each, as bodies of flang's library
+// go by what is known of the type.
+void splitAllocations(llvm::Function &function);
 
 // Copies of whole descriptors become copies of their fields; whether there were any.
 bool splitDescriptorCopies(llvm::Function &function);

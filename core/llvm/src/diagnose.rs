@@ -67,14 +67,31 @@ pub struct Told {
     pub column: u32,
 }
 
+impl Told {
+    /// Whether another says the same of the same place, for whatever reasons; functions may be copies of each other there. Without a
+    /// place all that is said must be the same.
+    fn says_the_same(&self, other: &Told) -> bool {
+        let what = |told: &Told| (told.diagnostic.code, told.line, told.column);
+        if what(self) != what(other) || self.diagnostic.message != other.diagnostic.message || self.file != other.file {
+            return false;
+        }
+        self.line > 0 || self.function == other.function && self.diagnostic.notes == other.diagnostic.notes
+    }
+}
+
 impl Session {
     /// Hands `diagnostic` to the host. Some hosts (opt, by default) end the process at an error, after printing it.
     ///
-    /// A location with a chain of inlined calls is reported where the code was written.
+    /// A location with a chain of inlined calls is reported where the code was written. What is met on several paths is said once.
     pub fn diagnose(&mut self, diagnostic: &Diagnostic) {
-        if self.kept.is_some() {
-            let told = self.place(diagnostic);
-            self.kept.get_or_insert_default().push(told);
+        let told = self.place(diagnostic);
+        let keeps = self.kept.is_some();
+        let list = self.kept.as_mut().unwrap_or(&mut self.said);
+        if list.iter().any(|earlier| earlier.says_the_same(&told)) {
+            return;
+        }
+        list.push(told);
+        if keeps {
             return;
         }
         let function = diagnostic.function.and_then(|f| self.llvm_function(f));

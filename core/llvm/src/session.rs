@@ -85,6 +85,8 @@ pub struct Session {
     pub notes: String,
     /// Diagnostics, if they are kept.
     pub(crate) kept: Option<Vec<crate::diagnose::Told>>,
+    /// Those that the host was told.
+    pub(crate) said: Vec<crate::diagnose::Told>,
     pub(crate) host: HostRef,
     pub(crate) imported: Imported,
     pub(crate) exported: Exported,
@@ -118,6 +120,7 @@ impl Session {
             external_writes: None,
             notes: String::new(),
             kept: None,
+            said: Vec::new(),
             host,
             imported: Imported::default(),
             exported: Exported::default(),

@@ -32,7 +32,7 @@ mod written;
 pub use expr::{Callee, Cond, Expr, MathFn, Needs};
 pub use helpers::{Helper, build_helper};
 pub use known::{Known, KnownFn, known};
-pub use markdown::markdown;
+pub use markdown::{KnownInWords, RuleInWords, known_in_words, markdown, rules_in_words};
 pub use names::{CallRule, Lanes, intrinsic_symbol, libm_symbol, lookup_call, lookup_inst};
 pub use ops::{OpDerivative, RmwFloat, is_zero_derivative, op_derivative, rmw_float_op};
 pub use rule::{Edge, Group, Operand, Output, Place, Rule, Spelling, TestDomain};

@@ -1,6 +1,4 @@
-//! The documentation page of the tables, `docs/rules.md`.
-
-use std::fmt::Write;
+//! The tables in words: as data for programs, and as the documentation page `docs/rules.md`.
 
 use enzyme_ir::{BinOp, CastOp};
 
@@ -35,20 +33,71 @@ as they are; no derivative flows through them.
 /// Characters of a partial that is still written out.
 const LONGEST: usize = 80;
 
+/// A rule in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleInWords {
+    /// Title of its group.
+    pub group: &'static str,
+    /// Operations and functions of this rule.
+    pub operations: Vec<String>,
+    /// Partial derivatives that are not zero, as expressions.
+    pub partials: Vec<String>,
+    /// The same as people write it.
+    pub formula: &'static str,
+    /// What is chosen at kinks and edges.
+    pub kinks: &'static str,
+}
+
+/// What is known of functions, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownInWords {
+    /// Their names; an ellipsis stands for any ending or beginning.
+    pub functions: Vec<String>,
+    /// What they are.
+    pub title: &'static str,
+    /// What they do.
+    pub what: &'static str,
+    /// The memory they touch.
+    pub memory: String,
+}
+
+/// All rules, group by group.
+pub fn rules_in_words() -> impl Iterator<Item = RuleInWords> {
+    Group::ALL.into_iter().flat_map(|group| {
+        rules().filter(move |r| r.group == group).map(move |rule| RuleInWords {
+            group: group.title(),
+            operations: rule.spellings.iter().map(|s| spelling(*s)).collect(),
+            partials: partials(rule),
+            formula: rule.formula,
+            kinks: rule.kinks,
+        })
+    })
+}
+
+/// All that is known of functions without a rule.
+pub fn known_in_words() -> impl Iterator<Item = KnownInWords> {
+    known::rows().map(known_words)
+}
+
 /// The page.
 pub fn markdown() -> String {
     let mut out = HEAD.to_owned();
-    for group in Group::ALL {
-        let title = group.title();
-        out.push_str(&format!("\n## {title}\n\n| operation | partial derivatives | in words | kinks and edges |\n"));
-        out.push_str("| --- | --- | --- | --- |\n");
-        for rule in rules().filter(|r| r.group == group) {
-            out.push_str(&rule_row(rule));
+    let mut group = "";
+    for rule in rules_in_words() {
+        if rule.group != group {
+            group = rule.group;
+            out.push_str(&format!(
+                "\n## {group}\n\n| operation | partial derivatives | in words | kinks and edges |\n"
+            ));
+            out.push_str("| --- | --- | --- | --- |\n");
         }
+        out.push_str(&rule_row(&rule));
     }
     out.push_str(MIDDLE);
-    for row in known::rows() {
-        out.push_str(&known_row(row));
+    for row in known_in_words() {
+        let names: Vec<String> = row.functions.iter().map(|n| format!("`{n}`")).collect();
+        let (title, what, memory) = (row.title, row.what, row.memory);
+        out.push_str(&format!("| {} | {title}: {what} | {memory} |\n", cell(&names.join(" "))));
     }
     out
 }
@@ -57,10 +106,15 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn rule_row(rule: &Rule) -> String {
-    let spellings: Vec<String> = rule.spellings.iter().map(|s| format!("`{}`", spelling(*s))).collect();
-    let partials = partials(rule);
-    let is_long = partials.iter().any(|p| p.chars().count() > LONGEST);
+/// A partial of what an argument points to begins with a star.
+fn escaped(partial: &str) -> String {
+    if partial.starts_with('*') { format!("\\{partial}") } else { partial.to_owned() }
+}
+
+fn rule_row(rule: &RuleInWords) -> String {
+    let operations: Vec<String> = rule.operations.iter().map(|o| format!("`{o}`")).collect();
+    let partials: Vec<String> = rule.partials.iter().map(|p| escaped(p)).collect();
+    let is_long = rule.partials.iter().any(|p| p.chars().count() > LONGEST);
     let partials = match (partials.is_empty(), is_long) {
         (true, _) => "none".to_owned(),
         (false, true) => "as in words, arranged for precision".to_owned(),
@@ -68,7 +122,7 @@ fn rule_row(rule: &Rule) -> String {
     };
     format!(
         "| {} | {} | {} | {} |\n",
-        cell(&spellings.join(", ")),
+        cell(&operations.join(", ")),
         cell(&partials),
         cell(rule.formula),
         cell(rule.kinks)
@@ -83,7 +137,7 @@ fn partials(rule: &Rule) -> Vec<String> {
         let of = match output.place {
             Place::Return => String::new(),
             Place::ReturnField(i) => format!("field {i} "),
-            Place::Pointee(i) => format!("\\*{} ", names.get(usize::from(i)).copied().unwrap_or("?")),
+            Place::Pointee(i) => format!("*{} ", names.get(usize::from(i)).copied().unwrap_or("?")),
         };
         for (partial, name) in output.partials.iter().zip(&names) {
             if let Some(expr) = partial {
@@ -146,14 +200,14 @@ fn cast_name(op: CastOp) -> &'static str {
     }
 }
 
-fn known_row(row: &KnownFn) -> String {
-    let names: Vec<String> = row
+fn known_words(row: &KnownFn) -> KnownInWords {
+    let functions: Vec<String> = row
         .names
         .iter()
         .map(|n| match n {
-            Name::Exact(n) => format!("`{n}`"),
-            Name::Prefix(n) => format!("`{n}…`"),
-            Name::Suffix(n) => format!("`…{n}`"),
+            Name::Exact(n) => (*n).to_owned(),
+            Name::Prefix(n) => format!("{n}…"),
+            Name::Suffix(n) => format!("…{n}"),
         })
         .collect();
     let what = match row.what {
@@ -185,8 +239,5 @@ fn known_row(row: &KnownFn) -> String {
         memory.push("never returns".to_owned());
     }
     let memory = if memory.is_empty() { "none".to_owned() } else { memory.join("; ") };
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(out, "| {} | {}: {what} | {memory} |", cell(&names.join(" ")), row.title);
-    out
+    KnownInWords { functions, title: row.title, what, memory }
 }
