@@ -7,6 +7,14 @@ Names, annotations and what is returned are those of Enzyme.jl; docs/julia.md sa
 """
 module Enzyme
 
+# Julia compiles the package itself while the first derivative of a process is awaited: quickly, then, rather than well.
+Base.Experimental.@optlevel 0
+
+"""
+Calls what is seldom needed. Julia's compiler, which compiles all that a function may call together with it, does not follow.
+"""
+seldom(@nospecialize(f), @nospecialize(arguments...)) = Base.invokelatest(f, arguments...)
+
 export autodiff, autodiff_deferred, autodiff_thunk, gradient, gradient!, jacobian, hvp, hvp!, hvp_and_gradient!, onehot, make_zero, make_zero!
 export Forward, ForwardWithPrimal, Reverse, ReverseWithPrimal, ReverseSplitNoPrimal, ReverseSplitWithPrimal, ReverseSplitWidth
 export ForwardMode, ReverseMode, set_runtime_activity, clear_runtime_activity, set_strong_zero, clear_strong_zero, WithPrimal, NoPrimal

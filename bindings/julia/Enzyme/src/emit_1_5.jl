@@ -66,11 +66,12 @@ function redefine!(change!, m::Method)
 end
 
 "Julia's passes, as far as the lowering of its own intrinsics."
-optimise!(m::LLVM.Module) =
-    LLVM.run_passes(m, p -> ccall(:jl_add_optimization_passes, Cvoid, (Ptr{Cvoid}, Cint, Cint), p, 2, 0))
+optimise!(m::LLVM.Module) = LLVM.run_passes(p -> ccall(:jl_add_optimization_passes, Cvoid, (Ptr{Cvoid}, Cint, Cint), p, 2, 0), m)
 
-strip_address_spaces!(m::LLVM.Module) =
-    LLVM.run_passes(m, p -> ccall(:LLVMExtraAddRemoveJuliaAddrspacesPass, Cvoid, (Ptr{Cvoid},), p))
+strip_address_spaces!(m::LLVM.Module) = LLVM.run_passes(p -> ccall(:LLVMExtraAddRemoveJuliaAddrspacesPass, Cvoid, (Ptr{Cvoid},), p), m)
+
+"Whether a function has methods."
+has_methods(@nospecialize(f)) = typeof(f).name.mt.defs !== nothing
 
 "Offsets in the header of an array: data, length, flags, size of an element, offset, first dimension."
 const ARRAY = (data = 0, length = 8, flags = 16, element = 18, offset = 20, rows = 24)

@@ -147,6 +147,14 @@ functions(m::Module) = items(GetFirstFunction(m), GetNextFunction)
 blocks(f::Value) = items(GetFirstBasicBlock(f), GetNextBasicBlock)
 instructions(b::Ref) = items(GetFirstInstruction(b), GetNextInstruction)
 
+function parameters(f::Value)
+    out = Ref[]
+    for n in 1:Int(CountParams(f))
+        push!(out, GetParam(f, n - 1))
+    end
+    out
+end
+
 function mark(f::Value, c::Ref, key::String, value::String = "")
     AddAttributeAtIndex(f, FUNCTION_INDEX, CreateStringAttribute(c, key, sizeof(key), value, sizeof(value)))
 end
@@ -167,12 +175,37 @@ function bitcode(m::Module)
     bytes
 end
 
+"Adds texts to others; one method for any number of them."
+function put!(io::IOBuffer, @nospecialize(parts...))
+    for n in 1:length(parts)
+        write(io, parts[n]::String)
+    end
+end
+
+function texts(@nospecialize(parts...))
+    io = IOBuffer()
+    for n in 1:length(parts)
+        write(io, parts[n]::String)
+    end
+    String(take!(io))
+end
+
+"Texts with something between them."
+function listed(parts::Vector{String}, between::String = ", ")
+    io = IOBuffer()
+    for n in 1:length(parts)
+        n == 1 || write(io, between)
+        write(io, parts[n])
+    end
+    String(take!(io))
+end
+
 "Parses text in the context of `m` and adds its definitions to `m`."
 function link_text!(m::Module, source::String)
     c = GetModuleContext(m)
     layout = unsafe_string(ccall((:LLVMGetDataLayoutStr, library), Cstring, (Ref,), m))
     triple = unsafe_string(ccall((:LLVMGetTarget, library), Cstring, (Ref,), m))
-    source = "target datalayout = \"$layout\"\ntarget triple = \"$triple\"\n" * source
+    source = texts("target datalayout = \"", layout, "\"\ntarget triple = \"", triple, "\"\n", source)
     buffer = CreateMemoryBufferWithMemoryRangeCopy(pointer(source), sizeof(source), "enzyme")
     parsed = Base.Ref{Ref}(C_NULL)
     message = Base.Ref{Cstring}(C_NULL)
@@ -181,13 +214,24 @@ function link_text!(m::Module, source::String)
     LinkModules2(m, parsed[]) == 0 || error("Enzyme: internal: modules do not fit together")
 end
 
-function run_passes(m::Module, adders...)
+function run_passes(add, m::Module)
     p = CreatePassManager()
-    for add in adders
-        add(p)
-    end
+    add(p)
     RunPassManager(p, m)
     DisposePassManager(p)
+end
+
+"Drops what nothing reaches."
+prune!(m::Module) = run_passes(m) do p
+    AddGlobalDCEPass(p)
+    AddStripDeadPrototypesPass(p)
+end
+
+"Inlines what must be inlined; drops what nothing reaches then."
+inline!(m::Module) = run_passes(m) do p
+    AddAlwaysInlinerPass(p)
+    AddGlobalDCEPass(p)
+    AddStripDeadPrototypesPass(p)
 end
 
 end

@@ -12,7 +12,7 @@
 
 module Normalise
 
-import ..LLVM, ..Emit, ..Bitcode
+import ..LLVM, ..Emit, ..Bitcode, ..seldom
 
 # Functions of Base on one float, and the names under which libm and the engine know them.
 const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin", :acos => "acos", :atan => "atan", :sinh => "sinh",
@@ -20,10 +20,8 @@ const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin",
     :exp10 => "exp10", :expm1 => "expm1", :log => "log", :log2 => "log2", :log10 => "log10", :log1p => "log1p", :cbrt => "cbrt")
 const BINARY = Dict(:atan => "atan2", :hypot => "hypot")
 
-const SYMBOL = r"^julia_(.+)_\d+$"
-
 "Whether the function is the code of Base's method for these types."
-function is_method(native, f, types, symbol, world)
+function is_method(native, @nospecialize(f), @nospecialize(types), symbol::String, world::UInt)
     instance = Emit.method_instance(Tuple{typeof(f), types...}, world)
     code = instance === nothing ? nothing : Emit.code_instance(instance, world)
     code !== nothing && Emit.symbol(native, code) == symbol
@@ -35,15 +33,15 @@ function mark_mathematics!(native, world::UInt)
     for f in LLVM.functions(native.mod)
         LLVM.IsDeclaration(f) == 0 || continue
         symbol = LLVM.name(f)
-        m = match(SYMBOL, symbol)
-        m === nothing && continue
-        base = Symbol(m.captures[1])
+        last = findlast(isequal('_'), symbol)
+        (startswith(symbol, "julia_") && last !== nothing && last > 7) || continue
+        base = Symbol(SubString(symbol, 7, last - 1))
         count = LLVM.CountParams(f)
         table = count == 1 ? UNARY : count == 2 ? BINARY : nothing
         (table === nothing || !haskey(table, base)) && continue
-        for (type, suffix) in ((Float64, ""), (Float32, "f"))
-            is_method(native, getfield(Base, base), ntuple(_ -> type, count), symbol, world) || continue
-            LLVM.mark(f, c, "enzyme_math", table[base] * suffix)
+        for type in Any[Float64, Float32]
+            is_method(native, getfield(Base, base), count == 1 ? Any[type] : Any[type, type], symbol, world) || continue
+            LLVM.mark(f, c, "enzyme_math", LLVM.texts(table[base], type === Float32 ? "f" : ""))
             LLVM.unmark_enum(f, "alwaysinline")
             LLVM.mark_enum(f, c, "noinline")
         end
@@ -57,15 +55,17 @@ that LLVM later makes with integers keep that. Floats become children of what Ju
 function mark_floats!(m::LLVM.Module)
     c = LLVM.GetModuleContext(m)
     kind = LLVM.GetMDKindIDInContext(c, "tbaa", 4)
-    made = Dict{Tuple{LLVM.Ref,String},LLVM.Ref}()
+    doubles, singles = IdDict{Any,Any}(), IdDict{Any,Any}()
     for f in LLVM.functions(m), b in LLVM.blocks(f), i in LLVM.instructions(b)
         op = LLVM.GetInstructionOpcode(i)
         op == LLVM.OP_LOAD || op == LLVM.OP_STORE || continue
         type = LLVM.GetTypeKind(LLVM.TypeOf(op == LLVM.OP_LOAD ? i : LLVM.GetOperand(i, 0)))
-        name = type == LLVM.KIND_DOUBLE ? "double" : type == LLVM.KIND_FLOAT ? "float" : continue
+        type == LLVM.KIND_DOUBLE || type == LLVM.KIND_FLOAT || continue
         tag = LLVM.GetMetadata(i, kind)
         (tag == C_NULL || LLVM.GetMDNodeNumOperands(tag) < 3) && continue
-        LLVM.SetMetadata(i, kind, get!(() -> float_tag(c, tag, name), made, (tag, name)))
+        made = type == LLVM.KIND_DOUBLE ? doubles : singles
+        haskey(made, tag) || (made[tag] = float_tag(c, tag, type == LLVM.KIND_DOUBLE ? "double" : "float"))
+        LLVM.SetMetadata(i, kind, made[tag]::LLVM.Ref)
     end
 end
 
@@ -88,7 +88,7 @@ end
 # What the C library chooses at run time has no symbol at its address.
 const CHOSEN = (:memcpy, :memmove, :memset, :memcmp, :memchr, :strlen, :sin, :cos, :tan, :exp, :log, :pow, :atan, :atan2, :fma, :floor,
     :ceil, :trunc, :rint, :nearbyint, :sincos, :exp2, :expm1, :log1p, :sinf, :cosf, :expf, :logf, :powf)
-const chosen = Dict{UInt,String}()
+const chosen = IdDict{Any,Any}()
 
 function fill_chosen()
     for s in CHOSEN
@@ -100,7 +100,7 @@ end
 "The name of the C function at an address and the library that it is of; empty if it has none."
 function c_name(address::UInt)
     isempty(chosen) && fill_chosen()
-    haskey(chosen, address) && return chosen[address], ""
+    haskey(chosen, address) && return chosen[address]::String, ""
     info = Ref(SymbolInfo(C_NULL, C_NULL, C_NULL, C_NULL))
     found = ccall(:dladdr, Cint, (UInt, Ref{SymbolInfo}), address, info)
     i = info[]
@@ -122,25 +122,29 @@ const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d
     "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
     "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint")
 
-"Blocks from which the function may return."
+"Blocks from which the function may return, as the keys of a table."
 function returning(f::LLVM.Value)
-    all = LLVM.blocks(f)
-    before = Dict{LLVM.Ref,Vector{LLVM.Ref}}()
-    work = LLVM.Ref[]
-    for b in all
-        last = LLVM.GetBasicBlockTerminator(b)
-        LLVM.GetInstructionOpcode(last) == LLVM.OP_RET && push!(work, b)
-        for n in 0:(Int(LLVM.GetNumSuccessors(last)) - 1)
-            push!(get!(() -> LLVM.Ref[], before, LLVM.GetSuccessor(last, n)), b)
+    all, warm = LLVM.blocks(f), IdDict{Any,Any}()
+    changed = true
+    while changed
+        changed = false
+        for n in length(all):-1:1
+            b = all[n]
+            if !haskey(warm, b) && leads_to(warm, b)
+                changed = warm[b] = true
+            end
         end
     end
-    seen = Set{LLVM.Ref}(work)
-    while !isempty(work)
-        for b in get(before, pop!(work), LLVM.Ref[])
-            b in seen || (push!(seen, b); push!(work, b))
-        end
+    warm
+end
+
+function leads_to(warm::IdDict{Any,Any}, b::LLVM.Ref)
+    last = LLVM.GetBasicBlockTerminator(b)
+    LLVM.GetInstructionOpcode(last) == LLVM.OP_RET && return true
+    for n in 1:Int(LLVM.GetNumSuccessors(last))
+        haskey(warm, LLVM.GetSuccessor(last, n - 1)) && return true
     end
-    seen
+    false
 end
 
 mutable struct Work
@@ -161,7 +165,13 @@ function declared(w::Work, name::String, type::LLVM.Type)
         ccall((:LLVMConstBitCast, LLVM.library), LLVM.Ref, (LLVM.Ref, LLVM.Ref), f, LLVM.PointerType(type, 0))
 end
 
-arguments(call) = LLVM.Ref[LLVM.GetOperand(call, n) for n in 0:(Int(LLVM.GetNumArgOperands(call)) - 1)]
+function arguments(call::LLVM.Value)
+    out = LLVM.Ref[]
+    for n in 1:Int(LLVM.GetNumArgOperands(call))
+        push!(out, LLVM.GetOperand(call, n - 1))
+    end
+    out
+end
 
 "Puts a call of another function in the place of `call`."
 function replace_call!(w::Work, call::LLVM.Value, callee::LLVM.Value, args::Vector{LLVM.Ref})
@@ -212,7 +222,7 @@ end
 i64(w::Work, n) = LLVM.ConstInt(LLVM.Int64TypeInContext(w.context), UInt64(n), 0)
 
 "Size of an element and whether it is a reference; nothing where models do not fit."
-function element(type)
+function element(@nospecialize(type))
     type isa DataType && type <: Array && isconcretetype(type) || return nothing
     T = eltype(type)
     Base.isbitsunion(T) && return nothing
@@ -242,8 +252,10 @@ function model!(w::Work, call, name::String)
         extra = [i64(w, found[1]), i64(w, found[2])]
     end
     LLVM.PositionBuilderBefore(w.builder, call)
-    given = LLVM.Ref[convert_to(w.builder, a, LLVM.TypeOf(LLVM.GetParam(callee, n - 1))) for (n, a) in enumerate(args)]
-    replace_call!(w, call, callee, [given; extra])
+    for n in 1:length(args)
+        args[n] = convert_to(w.builder, args[n], LLVM.TypeOf(LLVM.GetParam(callee, n - 1)))
+    end
+    replace_call!(w, call, callee, append!(args, extra))
     true
 end
 
@@ -325,7 +337,7 @@ function outline(w::Work, callee::LLVM.Value, type::LLVM.Type, name::String)
     b = LLVM.CreateBuilderInContext(w.context)
     LLVM.PositionBuilderAtEnd(b, LLVM.AppendBasicBlockInContext(w.context, f, "top"))
     count = LLVM.CountParams(f)
-    r = LLVM.BuildCall(b, callee, LLVM.Ref[LLVM.GetParam(f, n) for n in 0:(Int(count) - 1)], count, "")
+    r = LLVM.BuildCall(b, callee, LLVM.parameters(f), count, "")
     LLVM.GetTypeKind(LLVM.GetReturnType(type)) == LLVM.KIND_VOID ? LLVM.BuildRetVoid(b) : LLVM.BuildRet(b, r)
     LLVM.DisposeBuilder(b)
     LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
@@ -347,7 +359,7 @@ function function!(w::Work, f::LLVM.Value)
         inactive!(w, f)
     end
     for b in LLVM.blocks(f), i in LLVM.instructions(b)
-        LLVM.GetInstructionOpcode(i) == LLVM.OP_CALL && call!(w, f, i, b in warm)
+        LLVM.GetInstructionOpcode(i) == LLVM.OP_CALL && call!(w, f, i, haskey(warm, b))
     end
 end
 
@@ -362,7 +374,7 @@ end
 function call!(w::Work, f, call, is_warm::Bool)
     convention = LLVM.GetInstructionCallConv(call)
     if convention == 37 || convention == 38
-        boxed!(w, f, call, convention, is_warm)
+        seldom(boxed!, w, f, call, convention, is_warm)
         return
     end
     callee = LLVM.GetCalledValue(call)
@@ -372,9 +384,9 @@ function call!(w::Work, f, call, is_warm::Bool)
         at = address(callee)
         name, library = at === nothing ? ("", "") : c_name(at)
         isempty(name) && return
-        haskey(MODELS, name) && model!(w, call, name) && return
-        of_blas!(w, call, name) && return
-        of_bitcode!(w, call, library, name) && return
+        haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
+        endswith(name, "_64_") && seldom(of_blas!, w, call, name) === true && return
+        isempty(Bitcode.given) || seldom(of_bitcode!, w, call, library, name) === true && return
         target = declared(w, name, type)
         LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION && note!(w, target, name)
         if !is_warm
@@ -396,7 +408,7 @@ function call!(w::Work, f, call, is_warm::Bool)
         LLVM.InstructionEraseFromParent(call)
         return
     end
-    haskey(MODELS, name) && model!(w, call, name) && return
+    haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
     if startswith(name, "julia.")
         w.stores |= name == "julia.write_barrier" && LLVM.GetNumArgOperands(call) > 1
         note!(w, callee, name)

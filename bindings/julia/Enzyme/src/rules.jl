@@ -9,7 +9,7 @@
 
 module Rules
 
-import ..LLVM, ..Emit, ..Models, ..EnzymeRules, ..refuse, ..make_ref, ..RefValue
+import ..LLVM, ..Emit, ..Models, ..EnzymeRules, ..refuse, ..words, ..seldom, ..make_ref, ..RefValue
 import ..Annotation, ..Const, ..Active, ..Duplicated
 
 "The methods of rules with the type of each function that one is of."
@@ -37,14 +37,12 @@ end
 
 const RULES = ((EnzymeRules.forward, 3), (EnzymeRules.augmented_primal, 3), (EnzymeRules.inactive, 2))
 
+has_any() = Emit.has_methods(EnzymeRules.forward) || Emit.has_methods(EnzymeRules.augmented_primal) || Emit.has_methods(EnzymeRules.reverse) ||
+    Emit.has_methods(EnzymeRules.inactive)
+
 "Grows with each rule."
-function age()
-    newest = UInt(0)
-    for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, EnzymeRules.inactive), m in methods(rule)
-        newest = max(newest, m.primary_world)
-    end
-    newest
-end
+age() = has_any() ? seldom(newest)::UInt : UInt(0)
+newest() = maximum(m.primary_world for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, EnzymeRules.inactive) for m in methods(rule))
 
 "Whether the rule is for calls of a method with these types of arguments."
 function fits(rule, m::Method, F, arguments)
@@ -56,7 +54,8 @@ end
 # ---- methods stay calls ----
 
 "Redefines methods that have a rule as they are, but never inlined: Julia's own compiler would dissolve them in their callers."
-function keep_calls!()
+keep_calls!() = (has_any() && seldom(keep_all_calls!); nothing)
+function keep_all_calls!()
     for (rule, at) in RULES, (m, F) in given(rule, at), target in methods(F.instance)
         isdefined(F.name.mt, :kwsorter) &&
             @warn "Enzyme: the rule at $(m.file):$(m.line) is not used for calls with keywords" maxlog = 1 _id = Symbol(m.file, m.line)
@@ -186,13 +185,18 @@ end
 What of a module has rules: text to be linked once all is optimised, and the code of rules. Functions with rules and those that the engine calls instead are
 external until then.
 """
-function install!(native, plan, world)
+function install!(native, plan, world::UInt)
+    has_any() ? seldom(install_all!, native, plan, world)::Tuple{String,Used} : ("", Used())
+end
+const Used = Vector{Pair{Core.MethodInstance,Any}}
+
+function install_all!(native, plan, world)
     c = LLVM.GetModuleContext(native.mod)
     w = Work(native.mod, plan, world, IOBuffer(), [])
     mark_inactive!(native, c, world)
     rule = plan.kind === :forward ? EnzymeRules.forward : EnzymeRules.augmented_primal
     for (n, found) in enumerate(having(native, rule, world))
-        plan.kind === :second && refuse("$(plan.what): $(found.what): there are no second derivatives through a rule")
+        plan.kind === :second && refuse("$(words(plan.what)): $(found.what): there are no second derivatives through a rule")
         keep!(native.mod, c, found.symbol)
         check_types(plan, found)
         plan.kind === :forward ? forward!(w, found, n) : reverse!(w, found, n)
@@ -240,7 +244,7 @@ supported(found) = (is_float(found.result) || found.result === Nothing) &&
     all(T -> is_float(T) || is_number(T) || is_array(T) || is_ghost(T), found.arguments.parameters)
 
 function check_types(plan, found)
-    supported(found) || refuse("$(plan.what): $(found.what): it is called with $(found.arguments) and returns $(found.result); " *
+    supported(found) || refuse("$(words(plan.what)): $(found.what): it is called with $(found.arguments) and returns $(found.result); " *
         "rules can be used for floats, integers and arrays that give a float or nothing")
 end
 
@@ -248,7 +252,7 @@ function check_method(plan, found, rule, types...)
     args = map(T -> is_float(T) ? types[end]{T} : is_array(T) ? Duplicated{T} : Const{T}, found.arguments.parameters)
     signature = Tuple{types[1],Const{found.function_type},types[2:end-1]...,args...}
     hasmethod(rule, signature) && return signature
-    refuse("$(plan.what): $(found.what): no method of $rule takes $signature; floats are always $(types[end]) here")
+    refuse("$(words(plan.what)): $(found.what): no method of $rule takes $signature; floats are always $(types[end]) here")
 end
 
 # ---- the engine's functions, as LLVM's text ----

@@ -46,7 +46,7 @@ end
 
 @generated function sweep(mode::M, ::Type{RA}, ::Type{R0}, f::FA, args::Vararg{Annotation,N}) where {M<:ReverseModeSplit,RA,R0,FA,N}
     try
-        sweep_expression(M.instance, RA, R0, FA, args)
+        sweep_expression(M.instance, RA, R0, FA, Any[args...])
     catch e
         throwing(e)
     end
@@ -54,10 +54,10 @@ end
 
 function sweep_expression(mode, RA, R0, FA, AS)
     R = result_type(R0)
-    width = joint_width([FA, AS...])
+    width = joint_width(Any[FA, AS...])
     foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
-    what = replace(describe(mode, value_type(FA), map(value_type, AS)), "autodiff(" => "autodiff_thunk(")
-    RA <: Active && !(R <: AbstractFloat && isconcretetype(R)) && refuse("$what: the result is Active, but its type is $R0, no float")
+    what = Asked("autodiff_thunk", mode, FA, AS)
+    RA <: Active && !(R <: AbstractFloat && isconcretetype(R)) && refuse("$(words(what)): the result is Active, but its type is $R0, no float")
     p = parts_of(FA, AS, R, width, :(make_ref($R)))
     plan = plan_of(:split, p, width, mode, what)
     shadow = RA <: Union{WithShadow,WithShadows} ? lane_values(p.lanes, width) : nothing
@@ -84,12 +84,12 @@ function (::ReverseSweep{M,FA,RA,AS})(f, args...) where {M,FA,RA,AS}
 end
 
 @generated function go_back(::Type{RA}, ::Type{FA}, tape::Tape, adjoint, args::Vararg{Annotation,N}) where {RA,FA,N}
-    width = joint_width([FA, args...])
+    width = joint_width(Any[FA, args...])
     # Behind the result, its adjoints and the function.
     back, at = Any[], 2 + width + 1 + (FA <: Const ? 0 : width)
     for A in args
         shadows = A <: Const ? 0 : width
-        push!(back, A <: Active ? lane_values([:(tape.refs[$(at + lane)]) for lane in 1:width], width) : nothing)
+        push!(back, A <: Active ? lane_values(Any[:(tape.refs[$(at + lane)]) for lane in 1:width], width) : nothing)
         at += 1 + shadows
     end
     seed = RA <: Active ? [:(tape.refs[$(1 + lane)][] = $(width == 1 ? :adjoint : :(adjoint[$lane]))) for lane in 1:width] : Expr[]

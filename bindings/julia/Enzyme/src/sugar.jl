@@ -157,11 +157,11 @@ end
 @generated function second_call(::Type{R}, product::X, gradient::X, f::F, x::X, v::X) where {R,F,X}
     what = "hvp($F, ::$X)"
     R <: AbstractFloat && isconcretetype(R) || return throwing(ArgumentError("$what: the function returns a $R, no float"))
-    made = [:(r = make_ref($R)), :(dr = make_ref($R)), :(s = make_ref($R, one($R))), :(ds = make_ref($R)), :(g = make_ref($F, f)),
+    made = Any[:(r = make_ref($R)), :(dr = make_ref($R)), :(s = make_ref($R, one($R))), :(ds = make_ref($R)), :(g = make_ref($F, f)),
         :(a = make_ref($X, x)), :(da = make_ref($X, v)), :(b = make_ref($X, gradient)), :(db = make_ref($X, product))]
     plan = Plan(:second, Tuple{typeof(primal),RefValue{R},RefValue{F},RefValue{X}}, Slot[], 1, String[], what)
-    call_expression(plan, made, [:r, :dr, :s, :ds, :g, :a, :da, :b, :db], nothing,
-        [:(Duplicated{$X}(x, v)), :(Duplicated{$X}(gradient, product)), :(Duplicated{$X}(product, gradient))])
+    call_expression(plan, made, Any[:r, :dr, :s, :ds, :g, :a, :da, :b, :db], nothing,
+        Any[:(Duplicated{$X}(x, v)), :(Duplicated{$X}(gradient, product)), :(Duplicated{$X}(product, gradient))])
 end
 
 "The product of the Hessian of `f` at `x` with `v`."
