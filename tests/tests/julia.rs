@@ -20,7 +20,7 @@ const FILES: [(&str, usize); 11] = [
     ("programs", 10),
     ("linear_algebra", 20),
     ("sugar", 35),
-    ("errors", 60),
+    ("errors", 75),
     ("modes", 25),
     ("collector", 5),
     ("rules", 50),

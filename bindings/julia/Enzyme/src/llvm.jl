@@ -167,6 +167,13 @@ function unmark_enum(f::Value, word::String)
     RemoveEnumAttributeAtIndex(f, FUNCTION_INDEX, GetEnumAttributeKindForName(word, sizeof(word)))
 end
 
+"The file and the line that an instruction is of; empty and 0 if that is not known."
+function location(i::Value)
+    size = Base.Ref{Cuint}(0)
+    file = ccall((:LLVMGetDebugLocFilename, library), Ptr{UInt8}, (Ref, Base.Ref{Cuint}), i, size)
+    file == C_NULL ? "" : unsafe_string(file, size[]), Int(ccall((:LLVMGetDebugLocLine, library), Cuint, (Ref,), i))
+end
+
 "Bytes of the module as bitcode."
 function bitcode(m::Module)
     buffer = WriteBitcodeToMemoryBuffer(m)

@@ -8,7 +8,7 @@
 # - Functions that never return, and calls on paths that end in an exception, are inactive.
 #
 # Invariant: what a program computes stays the same; only derivatives see more.
-# Not handled: `julia.except_enter` (try/catch) and calls by name (jl_apply_generic), which the engine refuses where they matter.
+# Not handled: calls by name (jl_apply_generic), which the engine refuses where they matter.
 
 module Normalise
 
@@ -115,7 +115,7 @@ const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_err
     "jl_symbol_n", "jl_object_id", "jl_object_id_", "jl_egal", "jl_isa", "jl_subtype", "jl_typeassert", "jl_get_world_counter", "jl_hrtime", "memcmp",
     "jl_gc_queue_root", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_stored_inline",
     "jl_get_ptls_states", "jl_uv_puts", "jl_process_events", "jl_idtable_size", "jl_breakpoint", "u8_isvalid", "u8_iswprint", "jl_gc_safepoint", "jl_f_typeof", "jl_f_isa",
-    "jl_f_is", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
+    "jl_f_is", "jl_pop_handler", "jl_excstack_state", "jl_restore_excstack", "jl_current_exception", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
 
 # Functions of the run-time system that have a body in models.ll.
 const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d" => "enzyme.array_2d", "jl_alloc_array_3d" => "enzyme.array_3d",

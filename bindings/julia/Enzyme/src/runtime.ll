@@ -125,3 +125,17 @@ define linkonce_odr ptr @julia.typeof(ptr %object) {
   %p = inttoptr i64 %type to ptr
   ret ptr %p
 }
+
+; A block with a handler begins: 0, and what else when an exception comes. Room for Julia's jl_handler_t (256 bytes and some), in the frame of the caller;
+; its end is not told, as it lasts until jl_pop_handler.
+declare void @jl_enter_handler(ptr)
+declare i32 @__sigsetjmp(ptr, i32) returns_twice
+declare void @llvm.lifetime.start.p0(ptr)
+
+define linkonce_odr i32 @julia.except_enter() alwaysinline returns_twice {
+  %handler = alloca [512 x i8], align 16
+  call void @llvm.lifetime.start.p0(ptr %handler)
+  call void @jl_enter_handler(ptr %handler)
+  %again = call i32 @__sigsetjmp(ptr %handler, i32 0) returns_twice
+  ret i32 %again
+}

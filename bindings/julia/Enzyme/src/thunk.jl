@@ -156,14 +156,12 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
     LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol), rules))
     isempty(rules) || seldom(Rules.seal!, m, rules)
+    catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m)
     LLVM.inline!(m)
     if plan.kind === :split && allocates(m)
         seldom(refuse, plan.what, "the function allocates, and what it allocates would have to outlive the forward sweep: use autodiff(Reverse, ...)")
     end
     dumps[] === nothing || dump_text("before.ll", LLVM.text(m))
-    if LLVM.GetNamedFunction(m, "julia.except_enter") != C_NULL
-        seldom(refuse, plan.what, "it catches exceptions (try/catch), which has no derivative yet")
-    end
     bytes = LLVM.bitcode(m)
     LLVM.DisposeModule(m)
     given = Library.read_module(bytes)
@@ -175,9 +173,14 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
             Library.link(given, l.bytes)
         end
         derived = Library.replace_markers(given)
+        caught = catching === nothing ? Library.Item[] : seldom(Catching.differentiated, derived, catching)::Vector{Library.Item}
         Library.link(derived, runtime_text)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
-        addresses = Library.compile(derived, entries(plan))
+        if isempty(caught)
+            addresses = Library.compile(derived, entries(plan))
+        else
+            refused = caught
+        end
     catch e
         e isa Library.Refusal || rethrow()
         refused = e.items
