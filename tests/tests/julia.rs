@@ -22,7 +22,7 @@ const FILES: [(&str, usize); 11] = [
     ("sugar", 35),
     ("errors", 75),
     ("modes", 25),
-    ("collector", 5),
+    ("collector", 45),
     ("rules", 50),
     ("bitcode", 10),
 ];

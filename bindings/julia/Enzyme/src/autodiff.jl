@@ -94,33 +94,6 @@ words(text::String) = text
     end
 end
 
-@inline call(address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}) where {N} = ccall(address, Cvoid, (Ref{NTuple{N,Ptr{Cvoid}}},), slots)
-
-# What a function stores in an object the engine stores in its shadow, of which the collector is not told: old objects must be looked at
-# again, or what is new in them goes.
-@noinline tell_collector(annotations...) = (seen = IdDict(); foreach(a -> tell_of(a, seen), annotations))
-tell_of(a::Union{Const,Active}, seen) = nothing
-tell_of(a::Annotation, seen) = look_again(a.dval, seen)
-
-look_again(x::Union{AbstractFloat,Integer,AbstractString,Symbol,Nothing,Type,Module}, seen) = nothing
-function look_again(x::T, seen) where {T}
-    (isbitstype(T) || T <: Array && isbitstype(eltype(T)) || haskey(seen, x)) && return
-    if ismutabletype(T)
-        seen[x] = true
-        header = unsafe_load(Ptr{UInt}(pointer_from_objref(x)) - sizeof(UInt))
-        header & 3 == 3 && ccall(:jl_gc_queue_root, Cvoid, (Any,), x)
-    end
-    if x isa Array
-        for n in eachindex(x)
-            isassigned(x, n) && look_again(x[n], seen)
-        end
-    else
-        for n in 1:fieldcount(T)
-            isdefined(x, n) && look_again(getfield(x, n), seen)
-        end
-    end
-end
-
 """
 Adds statements that make the `Ref`s of an argument; `value` is an expression for the annotation. The names of the `Ref`s of its shadows.
 """
@@ -196,16 +169,6 @@ function lane_values(refs::Vector{Any}, width::Int)
     values
 end
 
-"A block in which the collector is off."
-without_collector(body) = quote
-    collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
-    try
-        $body
-    finally
-        ccall(:jl_gc_enable, Cint, (Cint,), collecting)
-    end
-end
-
 "The expression of a call: `Ref`s made, the thunk called, `back` evaluated. `told`: annotations of what the thunk may store references in."
 function call_expression(plan::Plan, made::Vector{Any}, pointers::Vector{Any}, @nospecialize(back), told::Vector{Any})
     cached = Cached()
@@ -215,12 +178,12 @@ function call_expression(plan::Plan, made::Vector{Any}, pointers::Vector{Any}, @
     end
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
-        $(without_collector(quote
-            $(made...)
-            GC.@preserve $(pointers...) call(address, $addresses)
-            $(QuoteNode(cached)).stores && tell_collector($(told...))
+        $(made...)
+        roots = Any[]
+        GC.@preserve roots $(pointers...) begin
+            call($(QuoteNode(cached)), address, $addresses, roots, ($(told...),))
             return $back
-        end))
+        end
     end
 end
 call_expression(plan::Plan, p::Parts, @nospecialize(back)) = call_expression(plan, p.made, p.pointers, back, Any[:f, :(args...)])

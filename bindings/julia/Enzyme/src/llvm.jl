@@ -40,6 +40,7 @@ end
     GetNamedFunction(m::Ref, name::Cstring)::Ref
     AddFunction(m::Ref, name::Cstring, type::Ref)::Ref
     IsDeclaration(v::Ref)::Cint
+    GetLinkage(v::Ref)::Cint
     SetLinkage(v::Ref, linkage::Cint)::Cvoid
     CountParams(f::Ref)::Cuint
     GetFirstBasicBlock(f::Ref)::Ref
@@ -66,6 +67,7 @@ end
     TypeOf(v::Ref)::Ref
     GetElementType(t::Ref)::Ref
     GetReturnType(t::Ref)::Ref
+    GetIntTypeWidth(t::Ref)::Cuint
     GetTypeKind(t::Ref)::Cint
     IsFunctionVarArg(t::Ref)::Cint
     FunctionType(result::Ref, parameters::Ptr{Ref}, count::Cuint, variadic::Cint)::Ref

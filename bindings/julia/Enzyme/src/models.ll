@@ -4,7 +4,7 @@
 ; An array is a header { data, length, flags, size of an element, offset, dimensions... } and its data. Headers come from
 ; julia.array_header with all fields but the data set: a shadow's header comes from a call of its own, and is as good.
 
-declare noalias i8* @julia.array_header(i64 %bytes, i64 %dimensions, i8* %type, i64 %a, i64 %b, i64 %c)
+declare noalias i8* @julia.array_header(i64 %bytes, i64 %dimensions, i8* %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed)
 declare noalias i8* @julia.array_header_like(i64 %bytes, i64 %dimensions, i8* %array)
 declare noalias i8* @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, i8* %type, i8* %array, i8* %sizes)
 declare noalias i8* @julia.array_data(i64 %bytes)
@@ -34,14 +34,14 @@ done:
 }
 
 define i8* @enzyme.array_1d(i8* %type, i64 %n, i64 %size, i64 %boxed) alwaysinline {
-  %array = call i8* @julia.array_header(i64 40, i64 1, i8* %type, i64 %n, i64 1, i64 1)
+  %array = call i8* @julia.array_header(i64 40, i64 1, i8* %type, i64 %n, i64 1, i64 1, i64 %size, i64 %boxed)
   call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
   ret i8* %array
 }
 
 define i8* @enzyme.array_2d(i8* %type, i64 %a, i64 %b, i64 %size, i64 %boxed) alwaysinline {
   %n = mul i64 %a, %b
-  %array = call i8* @julia.array_header(i64 40, i64 2, i8* %type, i64 %a, i64 %b, i64 1)
+  %array = call i8* @julia.array_header(i64 40, i64 2, i8* %type, i64 %a, i64 %b, i64 1, i64 %size, i64 %boxed)
   call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
   ret i8* %array
 }
@@ -49,7 +49,7 @@ define i8* @enzyme.array_2d(i8* %type, i64 %a, i64 %b, i64 %size, i64 %boxed) al
 define i8* @enzyme.array_3d(i8* %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed) alwaysinline {
   %ab = mul i64 %a, %b
   %n = mul i64 %ab, %c
-  %array = call i8* @julia.array_header(i64 48, i64 3, i8* %type, i64 %a, i64 %b, i64 %c)
+  %array = call i8* @julia.array_header(i64 48, i64 3, i8* %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed)
   call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
   ret i8* %array
 }
@@ -75,12 +75,12 @@ define i8* @enzyme.array_copy(i8* %from) alwaysinline {
 
 define void @enzyme.grow_end(i8* %array, i64 %more) alwaysinline {
 top:
-  %flags_at = getelementptr i8, i8* %array, i64 16
-  %flags_place = bitcast i8* %flags_at to i16*
-  %flags = load i16, i16* %flags_place, align 8
-  ; Only arrays that were made inside have a shadow whose header can follow (how = 1, and the mark that the runtime sets).
-  %mark = and i16 %flags, -32765
-  %is_shared = icmp ne i16 %mark, -32767
+  ; Only arrays that were made inside have a shadow whose header can follow (a mark that the runtime sets).
+  %mark_at = getelementptr i8, i8* %array, i64 20
+  %mark_place = bitcast i8* %mark_at to i32*
+  %mark = load i32, i32* %mark_place, align 4
+  %high = and i32 %mark, -16777216
+  %is_shared = icmp ne i32 %high, 1291845632
   br i1 %is_shared, label %refuse, label %good
 refuse:
   call void @jl_error(i8* getelementptr ([65 x i8], [65 x i8]* @enzyme.shared, i64 0, i64 0))
@@ -100,16 +100,11 @@ ok:
   %size_place = bitcast i8* %size_at to i16*
   %size = load i16, i16* %size_place, align 2
   %size64 = zext i16 %size to i64
-  %offset_at = getelementptr i8, i8* %array, i64 20
-  %offset_place = bitcast i8* %offset_at to i32*
-  %offset = load i32, i32* %offset_place, align 4
-  %offset64 = zext i32 %offset to i64
   %capacity_at = getelementptr i8, i8* %array, i64 32
   %capacity_place = bitcast i8* %capacity_at to i64*
   %capacity = load i64, i64* %capacity_place, align 8
   %new = add i64 %length, %more
-  %end = add i64 %new, %offset64
-  %fits = icmp ule i64 %end, %capacity
+  %fits = icmp ule i64 %new, %capacity
   br i1 %fits, label %done, label %grow
 grow:
   %twice = shl i64 %new, 1
@@ -124,7 +119,6 @@ grow:
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %data, i8* align 8 %old, i64 %used, i1 false)
   store i8* %data, i8** %place, align 8
   store i64 %wanted, i64* %capacity_place, align 8
-  store i32 0, i32* %offset_place, align 4
   br label %done
 done:
   store i64 %new, i64* %length_place, align 8

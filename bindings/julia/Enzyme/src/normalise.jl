@@ -153,7 +153,7 @@ mutable struct Work
     builder::LLVM.Builder
     bytes::LLVM.Type         # i8*
     stale::Vector{Tuple{String,LLVM.Value}} # calls of markers, to be erased
-    stores::Bool              # references are stored in objects
+    storing::Vector{LLVM.Value} # functions that store references in objects, and go on
     linked::Vector{Bitcode.Given} # bitcode of C functions that are called
 end
 
@@ -410,7 +410,7 @@ function call!(w::Work, f, call, is_warm::Bool)
     end
     haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
     if startswith(name, "julia.")
-        w.stores |= name == "julia.write_barrier" && LLVM.GetNumArgOperands(call) > 1
+        is_warm && name == "julia.write_barrier" && LLVM.GetNumArgOperands(call) > 1 && push!(w.storing, f)
         note!(w, callee, name)
         return
     end
@@ -429,6 +429,55 @@ function note!(w::Work, f, name)
     nothing
 end
 
+# Functions that give pointers which are no objects, or are never collected.
+const PLAIN = ["jl_get_ptls_states", "jl_get_binding_or_error", "jl_load_and_lookup", "memcpy", "memmove", "memset", "memchr"]
+
+"""
+Definitions (for the engine's LLVM) of functions of the run-time system that return objects: they call what they stand for by its address, and root what that
+returns. Whether that is all: other functions may give objects that nothing roots.
+"""
+function roots!(m::LLVM.Module)
+    io, all, none = IOBuffer(), true, true
+    for f in LLVM.functions(m)
+        LLVM.IsDeclaration(f) == 0 && continue
+        type = LLVM.GetElementType(LLVM.TypeOf(f))
+        LLVM.GetTypeKind(LLVM.GetReturnType(type)) == LLVM.KIND_POINTER || continue
+        name = LLVM.name(f)
+        if startswith(name, "julia.")
+            none &= name == "julia.ptls_states" || name == "julia.typeof"
+        elseif !(startswith(name, "llvm.") || startswith(name, "__enzyme") || is_plain(name))
+            none = false
+            address = startswith(name, "jl_") && LLVM.IsFunctionVarArg(type) == 0 ? ccall(:dlsym, Ptr{Cvoid}, (Ptr{Cvoid}, Cstring), C_NULL, name) : C_NULL
+            all &= address != C_NULL && seldom(rooted!, io, name, f, UInt(address))::Bool
+        end
+    end
+    String(take!(io)), all, none
+end
+
+function is_plain(name::String)
+    for p in PLAIN
+        p == name && return true
+    end
+    false
+end
+
+"The definition of one; false if its parameters are of unforeseen types."
+function rooted!(io::IO, name::String, f::LLVM.Value, address::UInt)
+    types = map(p -> type_name(LLVM.TypeOf(p)), LLVM.parameters(f))
+    "" in types && return false
+    parameters = join(("$t %$n" for (n, t) in enumerate(types)), ", ")
+    print(io, "define linkonce_odr hidden ptr @$name($parameters) {\n  %roots = call ptr @enzyme.room()\n",
+        "  %object = call ptr inttoptr (i64 $address to ptr)($parameters)\n",
+        "  call void @enzyme.put(ptr %roots, ptr %object)\n  ret ptr %object\n}\n")
+    true
+end
+
+function type_name(type::LLVM.Type)
+    kind = LLVM.GetTypeKind(type)
+    kind == LLVM.KIND_POINTER ? "ptr" : kind == LLVM.KIND_DOUBLE ? "double" : kind == LLVM.KIND_FLOAT ? "float" :
+        kind == LLVM.KIND_INTEGER ? "i$(LLVM.GetIntTypeWidth(type))" : ""
+end
+
 "Rewrites a module without address spaces. Whether its code stores references in objects, and the bitcode that is to be linked."
 function rewrite!(mod::LLVM.Module, models::String)
     LLVM.link_text!(mod, models)
@@ -436,7 +485,7 @@ function rewrite!(mod::LLVM.Module, models::String)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
     end
     c = LLVM.GetModuleContext(mod)
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], false, Bitcode.Given[])
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], Bitcode.Given[])
     own = LLVM.functions(mod)
     for f in own
         LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
@@ -446,7 +495,25 @@ function rewrite!(mod::LLVM.Module, models::String)
         name == marker && LLVM.InstructionEraseFromParent(i)
     end
     LLVM.DisposeBuilder(w.builder)
-    w.stores, w.linked
+    !isempty(w.storing) && seldom(reaches, mod, w.storing)::Bool, w.linked
+end
+
+"Whether functions that others see reach one of these, not on the way to an exception."
+function reaches(mod::LLVM.Module, wanted::Vector{LLVM.Value})
+    work = filter(f -> LLVM.IsDeclaration(f) == 0 && LLVM.GetLinkage(f) == LLVM.LINKAGE_EXTERNAL, LLVM.functions(mod))
+    seen = IdDict{Any,Any}()
+    while !isempty(work)
+        f = pop!(work)
+        haskey(seen, f) && continue
+        seen[f] = true
+        f in wanted && return true
+        for b in LLVM.blocks(f), i in LLVM.instructions(b)
+            LLVM.GetInstructionOpcode(i) == LLVM.OP_CALL || continue
+            g = behind(LLVM.GetCalledValue(i))
+            LLVM.GetValueKind(g) == LLVM.VALUE_FUNCTION && LLVM.IsDeclaration(g) == 0 && !startswith(LLVM.name(g), "enzyme.cold.") && push!(work, g)
+        end
+    end
+    false
 end
 
 end

@@ -7,7 +7,8 @@
 mutable struct Tape{R}
     engine::Ptr{Cvoid}
     refs::R
-    back::Ptr{Cvoid}
+    roots::Vector{Any}
+    cached::Cached
     used::Bool
 end
 
@@ -64,16 +65,21 @@ function sweep_expression(mode, RA, R0, FA, AS)
     cached = Cached()
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
-        $(without_collector(quote
-            $(p.made...)
-            refs = ($(p.pointers...),)
-            slots = map(pointer_from_objref, refs)
-            tape = GC.@preserve refs ccall(address, Ptr{Cvoid}, (Ref{NTuple{$(length(p.pointers)),Ptr{Cvoid}}},), slots)
-            $(QuoteNode(cached)).stores && tell_collector(f, args...)
-            return Tape(tape, refs, $(QuoteNode(cached)).back, false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
-        end))
+        $(p.made...)
+        roots = Any[]
+        refs = ($(p.pointers...),)
+        slots = map(pointer_from_objref, refs)
+        GC.@preserve refs roots begin
+            tape = go_forward($(QuoteNode(cached)), address, slots, roots, (f, args...))
+            return Tape(tape, refs, roots, $(QuoteNode(cached)), false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
+        end
     end
 end
+
+go_forward(cached::Cached, address, slots::S, roots, annotations) where {S} =
+    guarded_call(() -> ccall(address, Ptr{Cvoid}, (Ref{S}, Any), slots, roots), cached, roots, annotations)::Ptr{Cvoid}
+go_back!(tape::Tape, slots::S, annotations) where {S} =
+    guarded_call(() -> ccall(tape.cached.back, Cvoid, (Ref{S}, Any, Ptr{Cvoid}), slots, tape.roots, tape.engine), tape.cached, tape.roots, annotations)
 
 function (::ReverseSweep{M,FA,RA,AS})(f, args...) where {M,FA,RA,AS}
     count = fieldcount(AS)
@@ -98,10 +104,10 @@ end
         $(seed...)
         refs = tape.refs
         slots = map(pointer_from_objref, refs)
-        $(without_collector(quote
-            GC.@preserve refs ccall(tape.back, Cvoid, (Ref{NTuple{$(fieldcount(fieldtype(tape, :refs))),Ptr{Cvoid}}}, Ptr{Cvoid}), slots, tape.engine)
+        GC.@preserve tape refs begin
+            go_back!(tape, slots, args)
             tape.used = true
             return ($(Expr(:tuple, back...)),)
-        end))
+        end
     end
 end

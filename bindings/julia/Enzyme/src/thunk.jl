@@ -5,8 +5,8 @@
 # out here. The shadow of a `Ref` is another `Ref`: it holds the tangent, the adjoint, or the shadow of an array. Around it stands
 # `enzyme_thunk(addresses)`, a marker call in LLVM's text, which takes the addresses of all `Ref`s in one array.
 #
-# Invariants: a compiled thunk is used only in worlds in which the code instance that it was made from is valid; the collector is off
-# from before the first `Ref` to after the last use of what the call leaves.
+# Invariants: a compiled thunk is used only in worlds in which the code instance that it was made from is valid; what a call makes is rooted from
+# then to after the last use of what the call leaves (runtime.ll), and so is what it may take out of its arguments.
 
 const RefValue = Base.RefValue
 
@@ -41,7 +41,7 @@ function contents(plan::Plan)
 end
 
 "The functions that a plan is called by."
-entries(plan::Plan) = plan.kind === :split ? ["enzyme_thunk", "enzyme_thunk_back"] : ["enzyme_thunk"]
+entries(plan::Plan) = plan.kind === :split ? ["enzyme_thunk", "enzyme_thunk_back", "enzyme_seal"] : ["enzyme_thunk", "enzyme_seal"]
 
 const PROTOTYPES = """
     @enzyme_const = external global i32
@@ -51,6 +51,8 @@ const PROTOTYPES = """
     @enzyme_strong_zero = external global i32
     declare void @__enzyme_autodiff(i8*, ...)
     declare void @__enzyme_fwddiff(i8*, ...)
+    declare void @enzyme.enter(i8*, i8*)
+    declare void @enzyme.leave(i8*)
     declare i8* @__enzyme_augmentfwd(i8*, ...)
     declare void @__enzyme_reverse(i8*, ...)
     """
@@ -81,17 +83,17 @@ function thunk_text(plan::Plan, symbol::String)
         push!(first, "i32* @enzyme_width")
         push!(first, LLVM.texts("i64 ", string(plan.width)))
     end
-    head = "define void @enzyme_thunk(i8** nocapture readonly %slots) {\n"
+    head = "define void @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n"
     if plan.kind === :split
-        write(io, "define i8* @enzyme_thunk(i8** nocapture readonly %slots) {\n")
+        write(io, "define i8* @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n")
         marker!(io, "  %tape = call i8* (i8*, ...) @__enzyme_augmentfwd", slot_arguments!(copy(first), io, plan.slots), "i8* %tape")
-        write(io, "define void @enzyme_thunk_back(i8** nocapture readonly %slots, i8* %tape) {\n")
+        write(io, "define void @enzyme_thunk_back(i8** nocapture readonly %slots, i8* %roots, i8* %tape) {\n")
         marker!(io, "  call void (i8*, ...) @__enzyme_reverse", push!(slot_arguments!(copy(first), io, plan.slots), "i8* %tape"), "void")
     elseif plan.kind === :second
         # The gradient, as a function of all that it reads and writes, in forward mode: result, seed, function, argument, gradient.
         write(io, "define internal void @enzyme_gradient(i8* %r, i8* %s, i8* %f, i8* %x, i8* %g) {\n")
         gradient = append!(copy(first), ["i32* @enzyme_dup", "i8* %r", "i8* %s", "i32* @enzyme_const", "i8* %f", "i32* @enzyme_dup", "i8* %x", "i8* %g"])
-        marker!(io, "  call void (i8*, ...) @__enzyme_autodiff", gradient, "void")
+        marker!(io, "  call void (i8*, ...) @__enzyme_autodiff", gradient, "void"; enters = false)
         write(io, head)
         inner = ["i8* bitcast (void (i8*, i8*, i8*, i8*, i8*)* @enzyme_gradient to i8*)"]
         marker!(io, "  call void (i8*, ...) @__enzyme_fwddiff", slot_arguments!(inner, io, [Slot(1), Slot(1), Slot(0), Slot(1), Slot(1)]), "void")
@@ -104,7 +106,12 @@ function thunk_text(plan::Plan, symbol::String)
 end
 
 "The end of a function: the call of a marker, and what is returned."
-marker!(io::IO, call::String, arguments::Vector{String}, result::String) = LLVM.put!(io, call, "(", LLVM.listed(arguments), ")\n  ret ", result, "\n}\n")
+function marker!(io::IO, call::String, arguments::Vector{String}, result::String; enters = true)
+    enters && LLVM.put!(io, "  %frame = alloca [24 x i8], align 16\n  %entered = bitcast [24 x i8]* %frame to i8*\n  call void @enzyme.enter(i8* %entered, i8* %roots)\n")
+    LLVM.put!(io, call, "(", LLVM.listed(arguments), ")\n")
+    enters && write(io, "  call void @enzyme.leave(i8* %entered)\n")
+    LLVM.put!(io, "  ret ", result, "\n}\n")
+end
 
 "Functions that make objects of the collector's."
 const ALLOCATORS = ["julia.gc_alloc_obj", "julia.array_header", "julia.array_header_like", "julia.array_header_reshaped", "julia.array_data", "julia.box"]
@@ -130,6 +137,13 @@ const dumps = Ref{Union{Nothing,String}}(nothing)
 function dump_text(name, text)
     dumps[] === nothing && return
     write(joinpath(dumps[], name), text)
+end
+
+"What a derivative needs of the collector."
+struct Needs
+    roots::Bool  # it makes objects, or is given some by functions of the run-time system
+    stores::Bool # it stores references in objects
+    all::Bool    # all that it is given can be rooted
 end
 
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
@@ -158,6 +172,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     isempty(rules) || seldom(Rules.seal!, m, rules)
     catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m)
     LLVM.inline!(m)
+    roots, roots_all, roots_none = Normalise.roots!(m)
     if plan.kind === :split && allocates(m)
         seldom(refuse, plan.what, "the function allocates, and what it allocates would have to outlive the forward sweep: use autodiff(Reverse, ...)")
     end
@@ -174,7 +189,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         end
         derived = Library.replace_markers(given)
         caught = catching === nothing ? Library.Item[] : seldom(Catching.differentiated, derived, catching)::Vector{Library.Item}
-        Library.link(derived, runtime_text)
+        Library.link(derived, LLVM.texts(replace(runtime_text, "@FLOATS@" => type_address(Vector{Float64})), roots))
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
             addresses = Library.compile(derived, entries(plan))
@@ -189,7 +204,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         derived == C_NULL || Library.free_module(derived)
     end
     refused === nothing || seldom(refuse, plan.what, refused)
-    code, addresses, stores, used
+    code, addresses, Needs(!roots_none, stores, roots_all), used
 end
 
 "The derivative of one method for one request, as it was compiled last."
@@ -201,8 +216,9 @@ mutable struct Cached
     code::Any
     address::Ptr{Cvoid}
     back::Ptr{Cvoid} # of the second sweep
-    stores::Bool     # the function stores references in objects
-    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, false)
+    seal::Ptr{Cvoid} # of what a call has made
+    needs::Needs
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, true))
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -227,8 +243,8 @@ end
         holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
             all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
         if !holds
-            cached.code, addresses, cached.stores, cached.used = compile(made, instance, world)
-            cached.address, cached.back = first(addresses), last(addresses)
+            cached.code, addresses, cached.needs, cached.used = compile(made, instance, world)
+            cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
         end
         cached.world, cached.session, cached.rules = world, session[], rules
         return cached.address
