@@ -15,8 +15,10 @@ Calls what is seldom needed. Julia's compiler, which compiles all that a functio
 """
 seldom(@nospecialize(f), @nospecialize(arguments...)) = Base.invokelatest(f, arguments...)
 
-export autodiff, autodiff_deferred, autodiff_thunk, gradient, gradient!, jacobian, hvp, hvp!, hvp_and_gradient!, onehot, make_zero, make_zero!
+export autodiff, autodiff_deferred, autodiff_thunk, gradient, gradient!, jacobian, hvp, hvp!, hvp_and_gradient!, onehot, chunkedonehot, make_zero, make_zero!, remake_zero!
+export autodiff_deferred_thunk, tape_type, within_autodiff, ignore_derivatives
 export Forward, ForwardWithPrimal, Reverse, ReverseWithPrimal, ReverseSplitNoPrimal, ReverseSplitWithPrimal, ReverseSplitWidth
+export ReverseSplitModified, ReverseHolomorphic, ReverseHolomorphicWithPrimal
 export ForwardMode, ReverseMode, set_runtime_activity, clear_runtime_activity, set_strong_zero, clear_strong_zero, WithPrimal, NoPrimal
 export Annotation, Const, Active, Duplicated, DuplicatedNoNeed, BatchDuplicated, BatchDuplicatedNoNeed, MixedDuplicated, BatchMixedDuplicated
 export test_forward, test_reverse, EnzymeRules
@@ -29,6 +31,7 @@ include("errors.jl")
 include("bitcode.jl")
 include("normalise.jl")
 include("models.jl")
+import .Models: within_autodiff, ignore_derivatives
 include("statements.jl")
 include("enzyme_rules.jl")
 include("catching.jl")
@@ -37,6 +40,7 @@ include("collector.jl")
 include("autodiff.jl")
 include("rules.jl")
 include("split.jl")
+include("holomorphic.jl")
 include("zero.jl")
 include("sugar.jl")
 include("test_utils.jl")

@@ -149,11 +149,28 @@ function syrk(C::Matrix{T}, tA::Char, A::Matrix{T}, alpha::Bool, beta::Bool) whe
     C
 end
 
-# Methods of Base: the beginning of their symbol, the function, its arguments, what is called instead.
-const METHODS = vcat([("sincos", sincos, (T,), both) for T in (Float64, Float32)],
+const nowhere = Ref(false)
+
+"""
+    within_autodiff()
+
+Whether this is run as part of a derivative.
+"""
+@noinline within_autodiff() = nowhere[]
+within() = true
+
+"""
+    ignore_derivatives(x)
+
+`x`, a number, without derivative.
+"""
+@noinline ignore_derivatives(x::Number) = x
+
+# Methods of Base, and one of ours: the beginning of their symbol, the function, its arguments, what is called instead.
+const METHODS = vcat([("within_autodiff", within_autodiff, (), within)], [("sincos", sincos, (T,), both) for T in (Float64, Float32)],
     [("syrk_wrapper", LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), syrk) for T in (Float64, Float32)])
 
-const STEMS = unique("julia_" * method[1] for method in METHODS)
+const STEMS = [unique("julia_" * method[1] for method in METHODS); "julia_ignore_derivatives"]
 
 "Puts the functions here in the place of those that they stand for."
 function use!(native, world::UInt)
@@ -167,6 +184,10 @@ function use!(native, world::UInt)
 end
 
 function replace!(native, f, symbol, world)
+    for instance in Emit.specializations(first(methods(ignore_derivatives)))
+        code = Emit.code_instance(instance, world)
+        code === nothing || Emit.symbol(native, code) != symbol || Normalise.inactive!(LLVM.GetModuleContext(native.mod), f)
+    end
     for (stem, method, types, model) in METHODS
         startswith(symbol, "julia_" * stem) && Normalise.is_method(native, method, types, symbol, world) || continue
         g = add!(native.mod, model, types, world)

@@ -345,10 +345,11 @@ function outline(w::Work, callee::LLVM.Value, type::LLVM.Type, name::String)
     f
 end
 
-function inactive!(w::Work, f)
-    LLVM.mark(f, w.context, "enzyme_inactive")
+inactive!(w::Work, f) = inactive!(w.context, f)
+function inactive!(c::LLVM.Ref, f)
+    LLVM.mark(f, c, "enzyme_inactive")
     LLVM.unmark_enum(f, "alwaysinline")
-    LLVM.mark_enum(f, w.context, "noinline")
+    LLVM.mark_enum(f, c, "noinline")
 end
 
 const MARKERS = ("llvm.julia.gc_preserve_end", "llvm.julia.gc_preserve_begin", "julia.gcroot_flush", "julia.loopinfo_marker")

@@ -35,18 +35,19 @@ function function_type(P)
     T isa DataType && T <: Annotation ? function_type(T.parameters[1]) : P
 end
 
-const RULES = ((EnzymeRules.forward, 3), (EnzymeRules.augmented_primal, 3), (EnzymeRules.inactive, 2))
+const RULES = ((EnzymeRules.forward, 3), (EnzymeRules.augmented_primal, 3), (EnzymeRules.inactive, 2), (EnzymeRules.inactive_noinl, 2))
+const INACTIVE = (EnzymeRules.inactive, EnzymeRules.inactive_noinl)
 
 has_any() = Emit.has_methods(EnzymeRules.forward) || Emit.has_methods(EnzymeRules.augmented_primal) || Emit.has_methods(EnzymeRules.reverse) ||
-    Emit.has_methods(EnzymeRules.inactive)
+    Emit.has_methods(EnzymeRules.inactive) || Emit.has_methods(EnzymeRules.inactive_noinl)
 
 "Grows with each rule."
 age() = has_any() ? seldom(newest)::UInt : UInt(0)
-newest() = maximum(m.primary_world for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, EnzymeRules.inactive) for m in methods(rule))
+newest() = maximum(m.primary_world for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, INACTIVE...) for m in methods(rule))
 
 "Whether the rule is for calls of a method with these types of arguments."
 function fits(rule, m::Method, F, arguments)
-    rule === EnzymeRules.inactive && return typeintersect(m.sig, Tuple{typeof(rule),F,arguments...}) !== Union{}
+    rule in INACTIVE && return typeintersect(m.sig, Tuple{typeof(rule),F,arguments...}) !== Union{}
     annotated = map(T -> Base.isvarargtype(T) ? Vararg{Annotation} : isconcretetype(T) ? Annotation{T} : Annotation{<:T}, arguments)
     typeintersect(m.sig, Tuple{typeof(rule),Any,Annotation{F},Type,annotated...}) !== Union{}
 end
@@ -224,8 +225,8 @@ end
 instances(F) = [i for m in methods(F.instance) for i in Emit.specializations(m)]
 
 function mark_inactive!(native, c, world)
-    for (m, F) in given(EnzymeRules.inactive, 2), instance in instances(F)
-        fits(EnzymeRules.inactive, m, F, instance.specTypes.parameters[2:end]) || continue
+    for rule in INACTIVE, (m, F) in given(rule, 2), instance in instances(F)
+        fits(rule, m, F, instance.specTypes.parameters[2:end]) || continue
         code = Emit.code_instance(instance, world)
         symbol = code === nothing ? "" : Emit.symbol(native, code)
         isempty(symbol) || LLVM.mark(keep_call!(native.mod, c, symbol), c, "enzyme_inactive")

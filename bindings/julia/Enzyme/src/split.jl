@@ -26,6 +26,25 @@ struct ReverseSweep{M,FA,RA,AS} end
 autodiff_thunk(mode::ReverseModeSplit, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N} =
     (ForwardSweep{typeof(mode),FA,RA,Tuple{arguments...}}(), ReverseSweep{typeof(mode),FA,RA,Tuple{arguments...}}())
 
+"As `autodiff_thunk`."
+autodiff_deferred_thunk(arguments...) = autodiff_thunk(arguments...)
+
+"""
+    tape_type(ReverseSplitWithPrimal, Const{typeof(f)}, Active, Duplicated{Vector{Float64}}, ...)
+
+The type of the tape that the first sweep gives.
+"""
+function tape_type(mode::ReverseModeSplit, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N}
+    f, AS = value_type(FA), Any[arguments...]
+    R = result_type(Core.Compiler.return_type(Base.issingletontype(f) ? f.instance : throw(ArgumentError("tape_type: $f has data of its own")), Tuple{map(value_type, arguments)...}))
+    width = joint_width(Any[FA, AS...])
+    refs = Any[RefValue{R} for _ in 0:width]
+    for A in Any[FA, AS...], _ in 0:(A <: Const ? 0 : width)
+        push!(refs, RefValue{value_type(A)})
+    end
+    Tape{Tuple{refs...}}
+end
+
 struct TangentThunk{M,FA,RA,AS} end
 autodiff_thunk(mode::ForwardMode, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N} =
     TangentThunk{typeof(mode),FA,RA,Tuple{arguments...}}()

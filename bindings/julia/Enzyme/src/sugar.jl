@@ -50,6 +50,16 @@ onehot(x::Array, first::Int, last::Int) = ntuple(n -> (e = zero(x); e[first + n 
 onehot(x::NTuple{N,T}) where {N,T<:AbstractFloat} = ntuple(n -> ntuple(m -> T(m == n), N), N)
 onehot(x::AbstractFloat) = (one(x),)
 
+"""
+    chunkedonehot(x, Val(n))
+
+As `onehot`, in tuples of `n` unit vectors, the last of which may be shorter.
+"""
+function chunkedonehot(x, ::Val{N}) where {N}
+    units = onehot(x)
+    Tuple(units[start:min(start + N - 1, end)] for start in 1:N:length(units))
+end
+
 chunk_size(chunk::Nothing, n) = min(n, 8)
 chunk_size(::Val{C}, n) where {C} = C
 

@@ -56,6 +56,13 @@ Sets all floats in the memory of `x` to zero.
 """
 make_zero!(x) = (clear_memory!(x, IdDict()); nothing)
 
+"""
+    remake_zero!(x)
+
+As `make_zero!`, for shadows that `make_zero` gave.
+"""
+remake_zero!(x) = make_zero!(x)
+
 function clear_memory!(x::Array{T}, seen) where {T}
     (haskey(seen, x) || !may_differentiate(typeof(x))) && return
     seen[x] = true
