@@ -1,7 +1,8 @@
 # Reverse mode in two calls: `autodiff_thunk` gives a function that runs the program and keeps a tape, and one that goes back on it.
 #
-# The tape holds the `Ref`s of the call, whose addresses both sweeps use, and memory of the engine's. What a function allocates on
-# Julia's heap would not be seen by the collector between the sweeps, so such functions are refused.
+# The tape holds the `Ref`s of the call, whose addresses both sweeps use, memory of the engine's, and the list that roots what the first sweep has made.
+# An array of references gets other memory when a sweep ends (runtime.ll), so the second would not see what is put into the
+# shadow of one: functions that return such arrays are refused.
 
 "What lies between the two sweeps: it can be gone back on once."
 mutable struct Tape{R}
@@ -72,12 +73,22 @@ end
     end
 end
 
+"Whether a value of the type holds, or leads to, an array of references."
+function has_references(T, seen = Set{Any}())
+    (T in seen || isbitstype(T) || T <: Union{AbstractString,Symbol,Type}) && return false
+    push!(seen, T)
+    T <: Array && return !isbitstype(eltype(T))
+    !isconcretetype(T) || any(F -> has_references(F, seen), fieldtypes(T))
+end
+
 function sweep_expression(mode, RA, R0, FA, AS)
     R = result_type(R0)
     width = joint_width(Any[FA, AS...])
     foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
     what = Asked("autodiff_thunk", mode, FA, AS)
     RA <: Active && !(R <: AbstractFloat && isconcretetype(R)) && refuse("$(words(what)): the result is Active, but its type is $R0, no float")
+    RA <: Union{WithShadow,WithShadows} && has_references(R) &&
+        refuse("$(words(what)): the result, a $R, holds arrays of references: return what these lead to in a tuple, or write it into an argument")
     p = parts_of(FA, AS, R, width, :(make_ref($R)))
     plan = plan_of(:split, p, width, mode, what)
     shadow = RA <: Union{WithShadow,WithShadows} ? lane_values(p.lanes, width) : nothing

@@ -113,16 +113,6 @@ function marker!(io::IO, call::String, arguments::Vector{String}, result::String
     LLVM.put!(io, "  ret ", result, "\n}\n")
 end
 
-"Functions that make objects of the collector's."
-const ALLOCATORS = ["julia.gc_alloc_obj", "julia.array_header", "julia.array_header_like", "julia.array_header_reshaped", "julia.array_data", "julia.box"]
-
-function allocates(m::LLVM.Module)
-    for n in ALLOCATORS
-        LLVM.GetNamedFunction(m, n) == C_NULL || return true
-    end
-    false
-end
-
 const here = @__DIR__
 const models_text = read(joinpath(here, "models.ll"), String)
 const runtime_text = read(joinpath(here, "runtime.ll"), String)
@@ -173,9 +163,6 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m)
     LLVM.inline!(m)
     roots, roots_all, roots_none = Normalise.roots!(m)
-    if plan.kind === :split && allocates(m)
-        seldom(refuse, plan.what, "the function allocates, and what it allocates would have to outlive the forward sweep: use autodiff(Reverse, ...)")
-    end
     dumps[] === nothing || dump_text("before.ll", LLVM.text(m))
     bytes = LLVM.bitcode(m)
     LLVM.DisposeModule(m)

@@ -32,6 +32,10 @@ end
     @test da == c
 end
 
+allocates(v) = sum(exp.(v .* 2) .* v)
+vector(v) = (w = [v .* k for k in 1:2]; w[1] .* w[2])
+nested(v) = [v .* k for k in 1:2]
+
 @testset "split" begin
     forward, reverse = autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(square)}, Active, Active{Float64})
     tape, value, shadow = forward(Const(square), Active(3.0))
@@ -46,9 +50,26 @@ end
     v .= 100.0
     @test r2(Const(inner_product), Duplicated(v, dv), Const(w), 1.0, tape) == ((nothing, nothing),)
     @test dv == w
-    allocates(v) = sum(v .* v)
-    f3, _ = autodiff_thunk(ReverseSplitNoPrimal, Const{typeof(allocates)}, Active, Duplicated{Vector{Float64}})
-    @test_throws Enzyme.EnzymeError f3(Const(allocates), Duplicated(v, dv))
+    # Memory of the first sweep's, and a collection between both.
+    x = [0.1, 0.2, 0.3]
+    for n in 1:3
+        dx = zeros(3)
+        f3, r3 = autodiff_thunk(ReverseSplitNoPrimal, Const{typeof(allocates)}, Active, Duplicated{Vector{Float64}})
+        tape, = f3(Const(allocates), Duplicated(x, dx))
+        GC.gc()
+        r3(Const(allocates), Duplicated(x, dx), 1.0, tape)
+        @test dx == gradient(Reverse, allocates, x)[1]
+        dx .= 0
+        f4, r4 = autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(vector)}, Duplicated, Duplicated{Vector{Float64}})
+        tape, value, shadow = f4(Const(vector), Duplicated(x, dx))
+        GC.gc(false)
+        shadow .= [1.0, 2.0, 3.0]
+        [rand(10) for _ in 1:1000]
+        r4(Const(vector), Duplicated(x, dx), tape)
+        @test value == vector(x) && dx ≈ 4 .* x .* [1.0, 2.0, 3.0]
+    end
+    f5, _ = autodiff_thunk(ReverseSplitNoPrimal, Const{typeof(nested)}, Duplicated, Duplicated{Vector{Float64}})
+    @test_throws Enzyme.EnzymeError f5(Const(nested), Duplicated(x, zeros(3)))
     tangent = autodiff_thunk(Forward, Const{typeof(square)}, Duplicated, Duplicated{Float64})
     @test tangent(Const(square), Duplicated(3.0, 1.0)) == (6.0,)
     @test_throws ArgumentError tangent(Const(square), Const(3.0))
