@@ -25,7 +25,7 @@ export test_forward, test_reverse, EnzymeRules
 
 include("types.jl")
 include("llvm.jl")
-include("emit_1_5.jl")
+include(VERSION < v"1.6-" ? "emit_1_5.jl" : VERSION < v"1.12-" ? "emit_1_10.jl" : "emit_1_12.jl")
 include("library.jl")
 include("errors.jl")
 include("bitcode.jl")

@@ -7,7 +7,7 @@ value_type(::Type{<:Annotation{T}}) where {T} = T
 
 "Whether a value of the type has floats in itself, not behind a pointer."
 has_inline_floats(T) = T <: AbstractFloat ||
-    (T isa DataType && isconcretetype(T) && !T.mutable && Base.allocatedinline(T) && any(has_inline_floats, fieldtypes(T)))
+    (T isa DataType && isconcretetype(T) && !Emit.is_mutable(T) && Base.allocatedinline(T) && any(has_inline_floats, fieldtypes(T)))
 
 "The type in which a result is kept: of a few kinds of numbers the one that holds all."
 function result_type(R)

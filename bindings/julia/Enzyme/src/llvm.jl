@@ -5,7 +5,8 @@ module LLVM
 
 using Libdl
 
-const library = first(p for p in Libdl.dllist() if startswith(basename(p), "libLLVM-$(Base.libllvm_version.major)."))
+# libLLVM-9.so.1, libLLVM-15jl.so, libLLVM.so.18.1jl; the engine's may be there, too.
+const library = first(p for p in Libdl.dllist() if occursin(Regex("^libLLVM[-.a-z]*$(Base.libllvm_version.major)\\D"), basename(p)))
 
 const Ref = Ptr{Cvoid}
 const Module = Ref

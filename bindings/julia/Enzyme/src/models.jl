@@ -168,7 +168,8 @@ within() = true
 
 # Methods of Base, and one of ours: the beginning of their symbol, the function, its arguments, what is called instead.
 const METHODS = vcat([("within_autodiff", within_autodiff, (), within)], [("sincos", sincos, (T,), both) for T in (Float64, Float32)],
-    [("syrk_wrapper", LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), syrk) for T in (Float64, Float32)])
+    [("syrk_wrapper", LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), syrk)
+     for T in (Float64, Float32) if isdefined(LinearAlgebra, :syrk_wrapper!)])
 
 const STEMS = [unique("julia_" * method[1] for method in METHODS); "julia_ignore_derivatives"]
 

@@ -58,7 +58,7 @@ end
 keep_calls!() = (has_any() && seldom(keep_all_calls!); nothing)
 function keep_all_calls!()
     for (rule, at) in RULES, (m, F) in given(rule, at), target in methods(F.instance)
-        isdefined(F.name.mt, :kwsorter) &&
+        Emit.has_keywords(F) &&
             @warn "Enzyme: the rule at $(m.file):$(m.line) is not used for calls with keywords" maxlog = 1 _id = Symbol(m.file, m.line)
         has_meta(target, :noinline) && continue
         signature = Base.unwrap_unionall(target.sig)

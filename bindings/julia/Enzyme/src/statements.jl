@@ -52,7 +52,7 @@ function push_float!(out::Vector{Run}, name::String, size::Int, offset::Int)
     push!(out, Run(offset, name, size, 1))
 end
 
-is_inline(@nospecialize(T)) = T isa DataType && isconcretetype(T) && !T.mutable && Base.allocatedinline(T)
+is_inline(@nospecialize(T)) = T isa DataType && isconcretetype(T) && !Emit.is_mutable(T) && Base.allocatedinline(T)
 
 mutable struct Writer
     io::IOBuffer
@@ -107,7 +107,7 @@ end
 function references!(w::Writer, p::String, @nospecialize(T), start::Int, above::Vector{Any}, sure::Bool)
     for n in 1:fieldcount(T)
         F, offset = fieldtype(T, n), start + Int(fieldoffset(T, n))
-        is_set = sure && n <= T.ninitialized
+        is_set = sure && n <= Emit.initialized(T)
         if is_inline(F)
             references!(w, p, F, offset, above, is_set)
         elseif has_object(F)

@@ -138,6 +138,7 @@ end
 
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
 function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
+    isempty(Emit.missing_parts) || seldom(refuse, plan.what, LLVM.texts("not on Julia ", string(VERSION), ": ", Emit.missing_parts))
     Library.load()
     native = Emit.native(instance)
     code = Emit.code_instance(instance, world)

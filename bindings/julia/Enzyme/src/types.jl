@@ -73,7 +73,7 @@ function active_message(T)
     "Active: a $T is no value made of floats alone: use Const, Duplicated or MixedDuplicated"
 end
 
-ismutabletype(T) = T isa DataType && T.mutable
+ismutabletype(T) = Emit.is_mutable(T)
 
 "Whether values of the type are floats, or structures by value with floats and nothing that is memory."
 @generated can_be_active(::Type{T}) where {T} = isbitstype(T) && has_floats(T)
