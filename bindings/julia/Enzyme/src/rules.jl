@@ -5,7 +5,7 @@
 # and store what it returns; Julia's compiler writes their code, as that of all else.
 #
 # Handled: functions without data of their own, of floats, integers and arrays, that return a float or nothing; one lane. Floats are always
-# Duplicated or Active; an array without shadow is Const. Other uses of a rule are refused, those in split sweeps if there is a tape.
+# Duplicated or Active; an array without shadow is Const. Other uses of a rule are refused.
 
 module Rules
 
