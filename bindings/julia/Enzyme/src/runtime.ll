@@ -1,12 +1,13 @@
 ; What derivatives call of Julia 1.5's run-time system (LLVM 22; linked after differentiation).
 ;
 ; The collector runs while a derivative does. Nothing says which of a derivative's values are references, so all that it allocates, or is given by
-; functions of the run-time system, is rooted until the call ends: in a Vector{Any}, which a frame of the thunk's leads to. Until then arrays
-; look like arrays without references: what they hold is rooted too, and their data may not be there yet. `enzyme_seal` makes
-; them arrays like others: data in the memory of another array, which it leads to (how = 3).
+; functions of the run-time system, is rooted until the call ends: in a Vector{Any}, which a frame of the thunk's leads to.
 ;
-; The frame: number of roots times 4, frame before, the list. The word at offset 20 of an array (the offset of its first element, else 0) holds a mark
-; until then, and whether its elements are references (1) or hold some (2).
+; The data of an array that is made here lies in another array, the owner, whose address is 16 bytes before it; an array of references has an owner of
+; references, which the collector looks through. Until the call ends the owner is rooted by the list, and the array looks like one whose data
+; lies in itself (how = 0), which Julia's functions may resize; `enzyme_seal` makes it one that leads to its owner (how = 3).
+;
+; The frame: number of roots times 4, frame before, the list.
 
 declare ptr @jl_get_ptls_states()
 declare ptr @jl_gc_alloc_typed(ptr, i64, ptr)
@@ -20,6 +21,7 @@ declare ptr @jl_array_copy(ptr)
 declare void @jl_error(ptr) noreturn
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1 immarg)
+@jl_array_any_type = external global ptr
 @jl_array_typename = external global ptr
 @jl_uniontype_type = external global ptr
 @enzyme.of_unions = private constant [46 x i8] c"Enzyme: arrays of unions can't be copied here\00"
@@ -104,46 +106,53 @@ define linkonce_odr noalias ptr @julia.box(i64 %bytes, ptr %type) {
   ret ptr %p
 }
 
-; Memory in an array of floats (`@FLOATS@` is the address of its type; arrays that share it ask for its alignment), whose address is before it.
-define linkonce_odr noalias ptr @julia.array_data(i64 %bytes) {
+; Memory in an array of floats (`@FLOATS@` is the address of its type; arrays that share it ask for its alignment) or, for elements of kind 1, of
+; references. All that may hold references is zero. A byte more than asked for, which Julia's functions put a zero into.
+define linkonce_odr noalias ptr @julia.array_data(i64 %bytes, i64 %kind) {
+top:
   %roots = call ptr @enzyme.room()
-  %more = add i64 %bytes, 23
+  %more = add i64 %bytes, 31
   %count = lshr i64 %more, 3
-  %owner = call ptr @jl_alloc_array_1d(ptr inttoptr (i64 @FLOATS@ to ptr), i64 %count)
+  %any = load ptr, ptr @jl_array_any_type, align 8
+  %refers = icmp eq i64 %kind, 1
+  %type = select i1 %refers, ptr %any, ptr inttoptr (i64 @FLOATS@ to ptr)
+  %owner = call ptr @jl_alloc_array_1d(ptr %type, i64 %count)
   call void @enzyme.put(ptr %roots, ptr %owner)
   %p = load ptr, ptr %owner, align 8
+  %mixed = icmp eq i64 %kind, 2
+  br i1 %mixed, label %clear, label %done
+clear:
+  %all = mul i64 %count, 8
+  call void @llvm.memset.p0.i64(ptr align 8 %p, i8 0, i64 %all, i1 false)
+  br label %done
+done:
   store ptr %owner, ptr %p, align 8
   %data = getelementptr i8, ptr %p, i64 16
   ret ptr %data
 }
 
-; Flags: aligned, in a pool, the number of dimensions.
-define linkonce_odr void @enzyme.fill_header(ptr %h, i16 %flags, i16 %kind) {
-  %dimensions = and i16 %flags, 2044
-  %new = or i16 %dimensions, -30720
+; Flags: aligned, in a pool, of which kind elements are (1: references, 2: they hold some), the number of dimensions.
+define linkonce_odr void @enzyme.fill_flags(ptr %h, i16 %dimensions, i64 %kind) {
+  %bits = trunc i64 %kind to i16
+  %high = shl i16 %bits, 12
+  %both = or i16 %dimensions, %high
+  %new = or i16 %both, -30720
   %flags.at = getelementptr i8, ptr %h, i64 16
   store i16 %new, ptr %flags.at, align 8
-  %low = and i16 %kind, 3
-  %kind32 = zext i16 %low to i32
-  %mark = or i32 %kind32, 1291845632
-  %offset.at = getelementptr i8, ptr %h, i64 20
-  store i32 %mark, ptr %offset.at, align 4
   ret void
 }
 
-; Whether elements are references or hold some.
-define linkonce_odr i16 @enzyme.kind(ptr %array) {
-  %flags.at = getelementptr i8, ptr %array, i64 16
-  %flags = load i16, ptr %flags.at, align 8
-  %bits = lshr i16 %flags, 12
-  %offset.at = getelementptr i8, ptr %array, i64 20
-  %offset = load i32, ptr %offset.at, align 4
-  %high = and i32 %offset, -16777216
-  %is_marked = icmp eq i32 %high, 1291845632
-  %low = trunc i32 %offset to i16
-  %value = select i1 %is_marked, i16 %low, i16 %bits
-  %kind = and i16 %value, 3
-  ret i16 %kind
+; Where elements are references, the data is there before they count.
+define linkonce_odr void @enzyme.first_data(ptr %h, i64 %bytes, i64 %kind) {
+top:
+  %values = icmp eq i64 %kind, 0
+  br i1 %values, label %done, label %make
+make:
+  %data = call ptr @julia.array_data(i64 %bytes, i64 %kind)
+  store ptr %data, ptr %h, align 8
+  br label %done
+done:
+  ret void
 }
 
 define linkonce_odr noalias ptr @julia.array_header(i64 %bytes, i64 %dimensions, ptr %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed) {
@@ -183,10 +192,11 @@ good:
   %size16 = trunc i64 %size to i16
   %size.at = getelementptr i8, ptr %h, i64 18
   store i16 %size16, ptr %size.at, align 2
+  %data.bytes = mul i64 %length, %size
+  call void @enzyme.first_data(ptr %h, i64 %data.bytes, i64 %boxed)
   %dimensions16 = trunc i64 %dimensions to i16
   %flags = shl i16 %dimensions16, 2
-  %kind = trunc i64 %boxed to i16
-  call void @enzyme.fill_header(ptr %h, i16 %flags, i16 %kind)
+  call void @enzyme.fill_flags(ptr %h, i16 %flags, i64 %boxed)
   %rows.at = getelementptr i8, ptr %h, i64 24
   store i64 %a, ptr %rows.at, align 8
   ; The capacity of a vector, the columns of a matrix.
@@ -223,7 +233,11 @@ define linkonce_odr i64 @enzyme.header_bytes(ptr %array) {
 define linkonce_odr noalias ptr @julia.array_header_like(i64 %some, i64 %dimensions, ptr %array) {
 top:
   %type = call ptr @julia.typeof(ptr %array)
-  %kind = call i16 @enzyme.kind(ptr %array)
+  %flags.from = getelementptr i8, ptr %array, i64 16
+  %flags = load i16, ptr %flags.from, align 8
+  %kind.bits = lshr i16 %flags, 12
+  %kind16 = and i16 %kind.bits, 3
+  %kind = zext i16 %kind16 to i64
   ; The type of elements is the first parameter (a list: number, first).
   %parameters.at = getelementptr i8, ptr %type, i64 16
   %parameters = load ptr, ptr %parameters.at, align 8
@@ -232,7 +246,7 @@ top:
   %element.type = call ptr @julia.typeof(ptr %element)
   %union = load ptr, ptr @jl_uniontype_type, align 8
   %is_union = icmp eq ptr %element.type, %union
-  %are_values = icmp eq i16 %kind, 0
+  %are_values = icmp eq i64 %kind, 0
   %bad = and i1 %is_union, %are_values
   br i1 %bad, label %wrong, label %good
 wrong:
@@ -242,18 +256,26 @@ good:
   %bytes = call i64 @enzyme.header_bytes(ptr %array)
   %with_owner = add i64 %bytes, 8
   %h = call ptr @enzyme.object(i64 %with_owner, ptr %type)
-  %count = sub i64 %bytes, 8
-  %to = getelementptr i8, ptr %h, i64 8
-  %from = getelementptr i8, ptr %array, i64 8
+  %size.from = getelementptr i8, ptr %array, i64 18
+  %size16 = load i16, ptr %size.from, align 2
+  %size = zext i16 %size16 to i64
+  %length.from = getelementptr i8, ptr %array, i64 8
+  %length = load i64, ptr %length.from, align 8
+  %data.bytes = mul i64 %length, %size
+  call void @enzyme.first_data(ptr %h, i64 %data.bytes, i64 %kind)
+  %length.at = getelementptr i8, ptr %h, i64 8
+  store i64 %length, ptr %length.at, align 8
+  %size.at = getelementptr i8, ptr %h, i64 18
+  store i16 %size16, ptr %size.at, align 2
+  %count = sub i64 %bytes, 24
+  %to = getelementptr i8, ptr %h, i64 24
+  %from = getelementptr i8, ptr %array, i64 24
   call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to, ptr align 8 %from, i64 %count, i1 false)
-  %flags.at = getelementptr i8, ptr %h, i64 16
-  %flags = load i16, ptr %flags.at, align 8
-  call void @enzyme.fill_header(ptr %h, i16 %flags, i16 %kind)
   %bits = and i16 %flags, 2044
+  call void @enzyme.fill_flags(ptr %h, i16 %bits, i64 %kind)
   %is_one = icmp eq i16 %bits, 4
   br i1 %is_one, label %vector, label %done
 vector:
-  %length = load i64, ptr %to, align 8
   %capacity.at = getelementptr i8, ptr %h, i64 32
   store i64 %length, ptr %capacity.at, align 8
   br label %done
@@ -262,25 +284,9 @@ done:
 }
 
 define linkonce_odr noalias ptr @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, ptr %type, ptr %array, ptr %sizes) {
-top:
   %roots = call ptr @enzyme.room()
   %h = call ptr @jl_reshape_array(ptr %type, ptr %array, ptr %sizes)
   call void @enzyme.put(ptr %roots, ptr %h)
-  %kind = call i16 @enzyme.kind(ptr %array)
-  %flags.at = getelementptr i8, ptr %h, i64 16
-  %flags = load i16, ptr %flags.at, align 8
-  %references = and i16 %flags, 12288
-  %known = icmp ne i16 %references, 0
-  %values = icmp eq i16 %kind, 0
-  %whole = or i1 %known, %values
-  br i1 %whole, label %done, label %later
-later:
-  %kind32 = zext i16 %kind to i32
-  %mark = or i32 %kind32, 1291845632
-  %offset.at = getelementptr i8, ptr %h, i64 20
-  store i32 %mark, ptr %offset.at, align 4
-  br label %done
-done:
   ret ptr %h
 }
 
@@ -321,24 +327,20 @@ done:
 
 define linkonce_odr void @enzyme.seal_array(ptr %array) {
 top:
-  %offset.at = getelementptr i8, ptr %array, i64 20
-  %offset = load i32, ptr %offset.at, align 4
-  %high = and i32 %offset, -16777216
-  %is_marked = icmp eq i32 %high, 1291845632
-  br i1 %is_marked, label %open, label %done
-open:
-  store i32 0, ptr %offset.at, align 4
   %flags.at = getelementptr i8, ptr %array, i64 16
   %flags = load i16, ptr %flags.at, align 8
-  %kind32 = and i32 %offset, 3
-  %kind = trunc i32 %kind32 to i16
-  %references = shl i16 %kind, 12
-  %with = or i16 %flags, %references
   %how = and i16 %flags, 3
-  %is_own = icmp eq i16 %how, 0
-  br i1 %is_own, label %own, label %reshaped
+  switch i16 %how, label %done [ i16 0, label %own
+                                 i16 3, label %shared ]
+; Data in itself lies within its first bytes: such an array is Julia's.
 own:
   %data = load ptr, ptr %array, align 8
+  %data.number = ptrtoint ptr %data to i64
+  %array.number = ptrtoint ptr %array to i64
+  %distance = sub i64 %data.number, %array.number
+  %is_inside = icmp ult i64 %distance, 4096
+  br i1 %is_inside, label %done, label %ours
+ours:
   %is_none = icmp eq ptr %data, null
   br i1 %is_none, label %empty, label %full
 ; An exception came before its data.
@@ -350,35 +352,58 @@ empty:
   store i64 0, ptr %rows.at, align 8
   br label %done
 full:
-  %are_values = icmp eq i32 %kind32, 0
-  br i1 %are_values, label %values, label %refers
-; The collector asks the owner for references: a copy, as it makes one itself.
-refers:
-  store i16 %with, ptr %flags.at, align 8
+  %kind = and i16 %flags, 8192
+  %is_mixed = icmp ne i16 %kind, 0
+  br i1 %is_mixed, label %mixed, label %plain
+; The collector asks the owner for references: a copy, as Julia makes one.
+mixed:
   %copy = call ptr @jl_array_copy(ptr %array)
   %copied = load ptr, ptr %copy, align 8
   store ptr %copied, ptr %array, align 8
+  %copied.offset = getelementptr i8, ptr %array, i64 20
+  store i32 0, ptr %copied.offset, align 4
   br label %owned
-values:
-  %owner.from = getelementptr i8, ptr %data, i64 -16
+; Elements may have been put before the first one, or taken from there.
+plain:
+  %offset.at = getelementptr i8, ptr %array, i64 20
+  %offset32 = load i32, ptr %offset.at, align 4
+  %offset = zext i32 %offset32 to i64
+  %size.at = getelementptr i8, ptr %array, i64 18
+  %size16 = load i16, ptr %size.at, align 2
+  %size = zext i16 %size16 to i64
+  %moved = mul i64 %offset, %size
+  %before = add i64 %moved, 16
+  %back = sub i64 0, %before
+  %owner.from = getelementptr i8, ptr %data, i64 %back
   %memory = load ptr, ptr %owner.from, align 8
   br label %owned
 owned:
-  %owner = phi ptr [ %copy, %refers ], [ %memory, %values ]
+  %owner = phi ptr [ %copy, %mixed ], [ %memory, %plain ]
   %bytes = call i64 @enzyme.header_bytes(ptr %array)
   %owner.at = getelementptr i8, ptr %array, i64 %bytes
   store ptr %owner, ptr %owner.at, align 8
-  %shared = or i16 %with, 16387
-  store i16 %shared, ptr %flags.at, align 8
+  %sealed = or i16 %flags, 16387
+  store i16 %sealed, ptr %flags.at, align 8
   br label %done
-; Its owner came before it, and may have moved.
-reshaped:
-  store i16 %with, ptr %flags.at, align 8
-  %whole = call i64 @enzyme.header_bytes(ptr %array)
-  %whole.at = getelementptr i8, ptr %array, i64 %whole
-  %first = load ptr, ptr %whole.at, align 8
-  %moved = load ptr, ptr %first, align 8
-  store ptr %moved, ptr %array, align 8
+; Another shape of an array, which came before it, and whose data may have moved.
+shared:
+  %first.bytes = call i64 @enzyme.header_bytes(ptr %array)
+  %first.at = getelementptr i8, ptr %array, i64 %first.bytes
+  %first = load ptr, ptr %first.at, align 8
+  %first.type = call ptr @julia.typeof(ptr %first)
+  %first.name = load ptr, ptr %first.type, align 8
+  %arrays = load ptr, ptr @jl_array_typename, align 8
+  %is_array = icmp eq ptr %first.name, %arrays
+  br i1 %is_array, label %other, label %done
+other:
+  %first.flags.at = getelementptr i8, ptr %first, i64 16
+  %first.flags = load i16, ptr %first.flags.at, align 8
+  %first.how = and i16 %first.flags, 3
+  %is_sealed = icmp eq i16 %first.how, 3
+  br i1 %is_sealed, label %follow, label %done
+follow:
+  %there = load ptr, ptr %first, align 8
+  store ptr %there, ptr %array, align 8
   br label %done
 done:
   ret void

@@ -48,6 +48,9 @@ during = [
     v -> (a = copy(v); collect_now(); b = reshape(a .* 2, 3, 1); collect_now(); sum(b .* b)),
     v -> (t = (v .* 2, v .* 3); collect_now(true); sum(t[1] .* t[2])),
     v -> (w = v .* 2; g = x -> x .* w; collect_now(true); sum(g(v))),
+    # Arrays that functions of the run-time system resize.
+    v -> (list = [1, 2, 3]; for k in 1:40; pushfirst!(list, k); end; collect_now(); sum(v[mod1(i, 3)]^2 for i in list)),
+    v -> (names = ["a", "b"]; insert!(names, 2, "c"); deleteat!(names, 1); collect_now(); sum(v .* v) * length(join(names))),
     v -> (n = length(string(length(v), "abc")); collect_now(true); n * sum(v .^ 2)),
 ]
 replaces(h, v) = (old = h.v; h.v = v .* 2; collect_now(true); a = zeros(100); collect_now(); s = sum(old .* v) + sum(h.v); h.v = old; s)
