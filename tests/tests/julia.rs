@@ -21,8 +21,8 @@ const FILES: [(&str, usize); 11] = [
     ("linear_algebra", 20),
     ("sugar", 40),
     ("errors", 75),
-    ("modes", 38),
-    ("collector", 45),
+    ("modes", 45),
+    ("collector", 50),
     ("rules", 50),
     ("bitcode", 10),
 ];

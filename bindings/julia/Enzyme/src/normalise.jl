@@ -154,6 +154,7 @@ mutable struct Work
     bytes::LLVM.Type         # i8*
     stale::Vector{Tuple{String,LLVM.Value}} # calls of markers, to be erased
     storing::Vector{LLVM.Value} # functions that store references in objects, and go on
+    reads_globals::Bool       # references are taken out of objects that are constants of the code
     linked::Vector{Bitcode.Given} # bitcode of C functions that are called
 end
 
@@ -360,8 +361,27 @@ function function!(w::Work, f::LLVM.Value)
         inactive!(w, f)
     end
     for b in LLVM.blocks(f), i in LLVM.instructions(b)
-        LLVM.GetInstructionOpcode(i) == LLVM.OP_CALL && call!(w, f, i, haskey(warm, b))
+        op = LLVM.GetInstructionOpcode(i)
+        if op == LLVM.OP_CALL
+            call!(w, f, i, haskey(warm, b))
+        elseif op == LLVM.OP_LOAD && !w.reads_globals && LLVM.GetTypeKind(LLVM.TypeOf(i)) == LLVM.KIND_POINTER
+            w.reads_globals = is_literal(LLVM.GetOperand(i, 0))
+        end
     end
+end
+
+"Whether an address is a constant number, or lies behind one, at most a few steps away."
+function is_literal(v::LLVM.Value)
+    for _ in 1:8
+        kind = LLVM.GetValueKind(v)
+        if kind == LLVM.VALUE_CONSTANT_EXPR
+            LLVM.GetConstOpcode(v) == LLVM.OP_INTTOPTR && return true
+        elseif kind != LLVM.VALUE_INSTRUCTION || !(LLVM.GetInstructionOpcode(v) in (LLVM.OP_GEP, LLVM.OP_BITCAST))
+            return false
+        end
+        v = LLVM.GetOperand(v, 0)
+    end
+    true
 end
 
 "The function behind casts, or the constant that there is."
@@ -479,14 +499,14 @@ function type_name(type::LLVM.Type)
         kind == LLVM.KIND_INTEGER ? "i$(LLVM.GetIntTypeWidth(type))" : ""
 end
 
-"Rewrites a module without address spaces. Whether its code stores references in objects, and the bitcode that is to be linked."
+"Rewrites a module without address spaces. Whether its code stores references in objects, whether it takes some out of global ones, and the bitcode that is to be linked."
 function rewrite!(mod::LLVM.Module, models::String)
     LLVM.link_text!(mod, models)
     for f in LLVM.functions(mod)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
     end
     c = LLVM.GetModuleContext(mod)
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], Bitcode.Given[])
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[])
     own = LLVM.functions(mod)
     for f in own
         LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
@@ -496,7 +516,7 @@ function rewrite!(mod::LLVM.Module, models::String)
         name == marker && LLVM.InstructionEraseFromParent(i)
     end
     LLVM.DisposeBuilder(w.builder)
-    !isempty(w.storing) && seldom(reaches, mod, w.storing)::Bool, w.linked
+    !isempty(w.storing) && seldom(reaches, mod, w.storing)::Bool, w.reads_globals, w.linked
 end
 
 "Whether functions that others see reach one of these, not on the way to an exception."

@@ -133,7 +133,7 @@ end
 struct Needs
     roots::Bool  # it makes objects, or is given some by functions of the run-time system
     stores::Bool # it stores references in objects
-    all::Bool    # all that it is given can be rooted
+    all::Bool    # all that it holds can be rooted: not what functions give that are unknown, nor what it may take out of global objects
 end
 
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
@@ -157,7 +157,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     Emit.optimise!(m)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    stores, linked = Normalise.rewrite!(m, models)
+    stores, reads_globals, linked = Normalise.rewrite!(m, models)
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
     LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol), rules))
     isempty(rules) || seldom(Rules.seal!, m, rules)
@@ -192,7 +192,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         derived == C_NULL || Library.free_module(derived)
     end
     refused === nothing || seldom(refuse, plan.what, refused)
-    code, addresses, Needs(!roots_none, stores, roots_all), used
+    code, addresses, Needs(!roots_none, stores, roots_all && !(stores && reads_globals)), used
 end
 
 "The derivative of one method for one request, as it was compiled last."

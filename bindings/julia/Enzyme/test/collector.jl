@@ -54,6 +54,8 @@ during = [
     v -> (n = length(string(length(v), "abc")); collect_now(true); n * sum(v .^ 2)),
 ]
 replaces(h, v) = (old = h.v; h.v = v .* 2; collect_now(true); a = zeros(100); collect_now(); s = sum(old .* v) + sum(h.v); h.v = old; s)
+const kept_in_global = Ref([1.0, 2.0])
+replaces_global(v) = (old = kept_in_global[]; kept_in_global[] = v .* 2; collect_now(true); a = zeros(100); collect_now(); s = sum(old) * sum(v); kept_in_global[] = old; s)
 too_far(v) = (w = v .* 2; collect_now(); w[10])
 noted(x) = x * x
 EnzymeRules.augmented_primal(config, f::Const{typeof(noted)}, ::Type{<:Active}, x::Active) =
@@ -76,6 +78,7 @@ EnzymeRules.reverse(config, f::Const{typeof(noted)}, dret::Active, tape, x::Acti
         autodiff(Reverse, replaces, Active, Duplicated(h, dh), Duplicated(x, dx))
         @test dx == [3.0, 4.0, 5.0] && dh.v == x
     end
+    @test gradient(Reverse, replaces_global, x)[1] == [3.0, 3.0, 3.0] && kept_in_global[] == [1.0, 2.0]
     # An exception leads to an array that was made inside.
     for _ in 1:3
         e = try
