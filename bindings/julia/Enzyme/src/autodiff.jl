@@ -7,7 +7,7 @@ value_type(::Type{<:Annotation{T}}) where {T} = T
 
 "Whether a value of the type has floats in itself, not behind a pointer."
 has_inline_floats(T) = T <: AbstractFloat ||
-    (T isa DataType && isconcretetype(T) && !T.mutable && Base.allocatedinline(T) && any(has_inline_floats, fieldtypes(T)))
+    (T isa DataType && isconcretetype(T) && !Emit.is_mutable(T) && Base.allocatedinline(T) && any(has_inline_floats, fieldtypes(T)))
 
 "The type in which a result is kept: of a few kinds of numbers the one that holds all."
 function result_type(R)
@@ -25,34 +25,59 @@ function guess(::ReverseMode, R, width)
 end
 guess(::ForwardMode, R, width) = R === Union{} || !may_differentiate(R) ? Const : width == 1 ? Duplicated : BatchDuplicated
 
-function joint_width(annotations)
-    widths = unique(batch_size(A) for A in annotations if A <: Union{WithShadows,BatchMixedDuplicated})
-    length(widths) > 1 && throw(ArgumentError("autodiff: batches of different widths: $(join(widths, ", "))"))
-    isempty(widths) && return 1
-    any(A -> A <: Union{WithShadow,MixedDuplicated}, annotations) &&
-        throw(ArgumentError("autodiff: annotations with one shadow and with several do not go together"))
-    widths[1]
+# What follows runs while the first derivative of a process is awaited, and Julia compiles it then: hence few methods, not specialised, of plain
+# loops over `Vector{Any}`, for which Julia itself comes with compiled code.
+
+function joint_width(annotations::Vector{Any})
+    width, has_one = 0, false
+    for A in annotations
+        if A <: Union{WithShadows,BatchMixedDuplicated}
+            n = batch_size(A)::Int
+            width == 0 || width == n || throw(ArgumentError("autodiff: batches of different widths: $width, $n"))
+            width = n
+        elseif A <: Union{WithShadow,MixedDuplicated}
+            has_one = true
+        end
+    end
+    width > 0 && has_one && throw(ArgumentError("autodiff: annotations with one shadow and with several do not go together"))
+    max(width, 1)
 end
 
-function check_reverse(A, n)
+function check_reverse(@nospecialize(A), n::Int)
+    A <: Union{WithShadow,WithShadows} || return
     T = value_type(A)
-    if A <: Union{WithShadow,WithShadows} && has_inline_floats(T)
+    if has_inline_floats(T)
         instead = can_be_active(T) ? "Active" : "MixedDuplicated, whose shadow is a Ref"
         throw(ArgumentError("autodiff: argument $n is a $T, whose floats are values: their derivatives can't be added to a shadow; use $instead"))
     end
 end
 
-function check_forward(A, n)
+function check_forward(@nospecialize(A), n::Int)
     A <: Active && throw(ArgumentError("autodiff: argument $n is Active, which is of reverse mode: use Duplicated(x, dx)"))
 end
 
-flags_of(mode) = [["enzyme_runtime_activity" for _ in 1:runtime_activity(mode)]; ["enzyme_strong_zero" for _ in 1:strong_zero(mode)]]
-
-function describe(mode, F, types)
-    name = mode isa ForwardMode ? "Forward" : "Reverse"
-    f = Base.issingletontype(F) ? string(F.instance) : string(F)
-    "autodiff($name, $f, $(join(("::$T" for T in types), ", ")))"
+function flags_of(@nospecialize(mode))
+    flags = String[]
+    runtime_activity(mode) && push!(flags, "enzyme_runtime_activity")
+    strong_zero(mode) && push!(flags, "enzyme_strong_zero")
+    flags
 end
+
+"What was asked for, to be said if it goes wrong."
+struct Asked
+    name::String
+    mode::Any
+    f::Any
+    arguments::Vector{Any}
+end
+
+function words(asked::Asked)
+    name = asked.mode isa ForwardMode ? "Forward" : "Reverse"
+    F = value_type(asked.f)
+    f = Base.issingletontype(F) ? string(F.instance) : string(F)
+    "$(asked.name)($name, $f, $(join(("::$(value_type(A))" for A in asked.arguments), ", ")))"
+end
+words(text::String) = text
 
 # ---- calls ----
 
@@ -69,172 +94,169 @@ end
     end
 end
 
-@inline call(address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}) where {N} = ccall(address, Cvoid, (Ref{NTuple{N,Ptr{Cvoid}}},), slots)
-
-# What a function stores in an object the engine stores in its shadow, of which the collector is not told: old objects must be looked at
-# again, or what is new in them goes.
-@noinline tell_collector(annotations...) = (seen = IdDict(); foreach(a -> tell_of(a, seen), annotations))
-tell_of(a::Union{Const,Active}, seen) = nothing
-tell_of(a::Annotation, seen) = look_again(a.dval, seen)
-
-look_again(x::Union{AbstractFloat,Integer,AbstractString,Symbol,Nothing,Type,Module}, seen) = nothing
-function look_again(x::T, seen) where {T}
-    (isbitstype(T) || T <: Array && isbitstype(eltype(T)) || haskey(seen, x)) && return
-    if ismutabletype(T)
-        seen[x] = true
-        header = unsafe_load(Ptr{UInt}(pointer_from_objref(x)) - sizeof(UInt))
-        header & 3 == 3 && ccall(:jl_gc_queue_root, Cvoid, (Any,), x)
-    end
-    if x isa Array
-        for n in eachindex(x)
-            isassigned(x, n) && look_again(x[n], seen)
-        end
-    else
-        for n in 1:fieldcount(T)
-            isdefined(x, n) && look_again(getfield(x, n), seen)
+"""
+Adds statements that make the `Ref`s of an argument; `value` is an expression for the annotation. The names of the `Ref`s of its shadows.
+"""
+function refs_of!(p, @nospecialize(value), @nospecialize(A), width::Int, n::Int)
+    T = value_type(A)
+    main = Symbol("a", n)
+    push!(p.made, :($main = make_ref($T, $value.val)))
+    push!(p.pointers, main)
+    names = Any[]
+    if !(A <: Const)
+        for lane in 1:width
+            d = Symbol("d", n, "_", lane)
+            push!(names, d)
+            push!(p.pointers, d)
+            push!(p.made, Expr(:(=), d, shadow_of(value, A, T, lane)))
         end
     end
+    push!(p.slots, Slot(length(names)))
+    push!(p.types, RefValue{T})
+    names
 end
 
-"Statements that make the `Ref`s of an argument, and their names; `value` is an expression for the annotation."
-function refs_of(value, A, width, n)
-    T = value_type(A)
-    main, made = Symbol(:a, n), Expr[]
-    push!(made, :($main = make_ref($T, $value.val)))
-    names = [Symbol(:d, n, :_, lane) for lane in 1:width]
-    if A <: Const
-        return made, main, Symbol[]
-    elseif A <: Active
-        append!(made, (:($d = make_ref($T)) for d in names))
-    elseif A <: WithShadow
-        push!(made, :($(names[1]) = make_ref($T, $value.dval)))
-    elseif A <: WithShadows
-        append!(made, (:($d = make_ref($T, $value.dval[$lane])) for (lane, d) in enumerate(names)))
-    elseif A <: MixedDuplicated
-        push!(made, :($(names[1]) = $value.dval))
-    elseif A <: BatchMixedDuplicated
-        append!(made, (:($d = $value.dval[$lane]) for (lane, d) in enumerate(names)))
-    else
+"An expression for the `Ref` of one shadow."
+function shadow_of(@nospecialize(value), @nospecialize(A), @nospecialize(T), lane::Int)
+    A <: Active ? :(make_ref($T)) : A <: WithShadow ? :(make_ref($T, $value.dval)) : A <: WithShadows ? :(make_ref($T, $value.dval[$lane])) :
+        A <: MixedDuplicated ? :($value.dval) : A <: BatchMixedDuplicated ? :($value.dval[$lane]) :
         throw(ArgumentError("autodiff: $A is no annotation of an argument"))
-    end
-    made, main, names
 end
 
 "What a call is made of."
 struct Parts
-    made::Vector{Expr}              # statements that make the `Ref`s
-    pointers::Vector{Symbol}        # their names, as the thunk takes them
+    made::Vector{Any}     # statements that make the `Ref`s
+    pointers::Vector{Any} # their names, as the thunk takes them
     slots::Vector{Slot}
-    types::Vector{Any}              # of `primal`'s arguments
-    lanes::Vector{Symbol}           # second `Ref`s of the result: adjoints, tangents or shadows
-    shadows::Vector{Vector{Symbol}} # second `Ref`s of each argument
+    types::Vector{Any}    # of `primal`'s arguments
+    lanes::Vector{Any}    # second `Ref`s of the result: adjoints, tangents or shadows
+    shadows::Vector{Any}  # second `Ref`s of each argument
 end
 
 "The parts for a function and its arguments. `start`: an expression for what the lanes of the result begin as, `nothing` where no result is kept."
-function parts_of(FA, AS, R, width, start)
-    lanes = Symbol[Symbol(:lane, n) for n in 1:width]
-    p = Parts(Expr[], Symbol[], Slot[], Any[], lanes, Vector{Symbol}[])
+function parts_of(@nospecialize(FA), AS::Vector{Any}, @nospecialize(R), width::Int, @nospecialize(start))
+    p = Parts(Any[], Any[], Slot[], Any[], Any[], Any[])
+    for n in 1:width
+        push!(p.lanes, Symbol("lane", n))
+    end
     if start !== nothing
         push!(p.made, :(result = make_ref($R)))
-        append!(p.made, (:($l = $start) for l in lanes))
-        append!(p.pointers, [:result; lanes])
+        push!(p.pointers, :result)
+        for l in p.lanes
+            push!(p.made, Expr(:(=), l, start))
+            push!(p.pointers, l)
+        end
         push!(p.slots, Slot(width))
     end
     push!(p.types, start === nothing ? Nothing : RefValue{R})
-    for (n, (value, A)) in enumerate([(:f, FA); [(:(args[$n]), A) for (n, A) in enumerate(AS)]])
-        made, main, shadows = refs_of(value, A, width, n - 1)
-        append!(p.made, made)
-        append!(p.pointers, [main; shadows])
-        push!(p.slots, Slot(length(shadows)))
-        push!(p.types, RefValue{value_type(A)})
-        n == 1 || push!(p.shadows, shadows)
+    refs_of!(p, :f, FA, width, 0)
+    for n in 1:length(AS)
+        push!(p.shadows, refs_of!(p, Expr(:ref, :args, n), AS[n], width, n))
     end
     p
 end
 
-plan_of(kind, p::Parts, width, mode, what) = Plan(kind, Tuple{typeof(primal),p.types...}, p.slots, width, flags_of(mode), what)
+plan_of(kind::Symbol, p::Parts, width::Int, @nospecialize(mode), what) =
+    Plan(kind, Tuple{typeof(primal),p.types...}, p.slots, width, flags_of(mode), what)
 
 "The values behind the second `Ref`s of one place: one, or a tuple where there are several lanes."
-lane_values(refs, width) = width == 1 ? :($(refs[1])[]) : Expr(:tuple, (:($r[]) for r in refs)...)
-
-"A block in which the collector is off."
-without_collector(body) = quote
-    collecting = ccall(:jl_gc_enable, Cint, (Cint,), 0)
-    try
-        $body
-    finally
-        ccall(:jl_gc_enable, Cint, (Cint,), collecting)
+function lane_values(refs::Vector{Any}, width::Int)
+    width == 1 && return Expr(:ref, refs[1])
+    values = Expr(:tuple)
+    for r in refs
+        push!(values.args, Expr(:ref, r))
     end
+    values
 end
 
 "The expression of a call: `Ref`s made, the thunk called, `back` evaluated. `told`: annotations of what the thunk may store references in."
-call_expression(plan, p::Parts, back) = call_expression(plan, p.made, p.pointers, back, [:f, :(args...)])
-function call_expression(plan, made, pointers, back, told)
+function call_expression(plan::Plan, made::Vector{Any}, pointers::Vector{Any}, @nospecialize(back), told::Vector{Any})
     cached = Cached()
-    addresses = Expr(:tuple, (:(pointer_from_objref($p)) for p in pointers)...)
+    addresses = Expr(:tuple)
+    for p in pointers
+        push!(addresses.args, :(pointer_from_objref($p)))
+    end
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
-        $(without_collector(quote
-            $(made...)
-            GC.@preserve $(pointers...) call(address, $addresses)
-            $(QuoteNode(cached)).stores && tell_collector($(told...))
+        $(made...)
+        roots = Any[]
+        GC.@preserve roots $(pointers...) begin
+            call($(QuoteNode(cached)), address, $addresses, roots, ($(told...),))
             return $back
-        end))
+        end
     end
 end
+call_expression(plan::Plan, p::Parts, @nospecialize(back)) = call_expression(plan, p.made, p.pointers, back, Any[:f, :(args...)])
 
 throwing(e) = :(throw($e))
 
 @generated function reverse_call(mode::M, ::Type{RA}, ::Type{R0}, f::FA, args::Vararg{Annotation,N}) where {M<:ReverseMode,RA,R0,FA,N}
     try
-        reverse_expression(M.instance, RA, R0, FA, args)
+        reverse_expression(M.instance, RA, R0, FA, Any[args...])
     catch e
         throwing(e)
     end
 end
 
-function reverse_expression(mode, RA, R0, FA, AS)
+function reverse_expression(@nospecialize(mode), @nospecialize(RA), @nospecialize(R0), @nospecialize(FA), AS::Vector{Any})
     R = result_type(R0)
-    width = joint_width([FA, AS...])
-    foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
-    what = describe(mode, value_type(FA), map(value_type, AS))
+    width = joint_width(Any[FA, AS...])
+    for n in 1:length(AS)
+        check_reverse(AS[n], n)
+    end
+    what = Asked("autodiff", mode, FA, AS)
     active = RA <: Active
     active && !(R <: AbstractFloat && isconcretetype(R)) && R !== Union{} &&
-        refuse("$what: the result is Active, but its type is $(R0 === Any ? "not inferred" : R0), no float")
+        refuse("$(words(what)): the result is Active, but its type is $(R0 === Any ? "not inferred" : R0), no float")
     RA <: Union{WithShadow,WithShadows} &&
         throw(ArgumentError("autodiff: in reverse mode a result is Active or Const; arrays that are returned need autodiff_thunk(ReverseSplitWithPrimal, ...)"))
     start = active ? :(make_ref($R, one($R))) : needs_primal(mode) ? :(make_ref($R)) : nothing
     p = parts_of(FA, AS, R, width, start)
-    derivatives = Expr(:tuple, (A <: Active ? lane_values(s, width) : nothing for (A, s) in zip(AS, p.shadows))...)
+    derivatives = Expr(:tuple)
+    for n in 1:length(AS)
+        push!(derivatives.args, AS[n] <: Active ? lane_values(p.shadows[n], width) : nothing)
+    end
     back = needs_primal(mode) ? :(($derivatives, result[])) : :(($derivatives,))
     call_expression(plan_of(:reverse, p, width, mode, what), p, back)
 end
 
 @generated function forward_call(mode::M, ::Type{RA}, ::Type{R0}, f::FA, args::Vararg{Annotation,N}) where {M<:ForwardMode,RA,R0,FA,N}
     try
-        forward_expression(M.instance, RA, R0, FA, args)
+        forward_expression(M.instance, RA, R0, FA, Any[args...])
     catch e
         throwing(e)
     end
 end
 
-function forward_expression(mode, RA, R0, FA, AS)
+function forward_expression(@nospecialize(mode), @nospecialize(RA), @nospecialize(R0), @nospecialize(FA), AS::Vector{Any})
     R = result_type(R0)
-    width = joint_width([FA, AS...])
-    foreach(((n, A),) -> check_forward(A, n), enumerate(AS))
-    what = describe(mode, value_type(FA), map(value_type, AS))
+    width = joint_width(Any[FA, AS...])
+    for n in 1:length(AS)
+        check_forward(AS[n], n)
+    end
+    what = Asked("autodiff", mode, FA, AS)
     RA <: Active && throw(ArgumentError("autodiff: an Active result is of reverse mode: in forward mode it is Duplicated or Const"))
     wants = !(RA <: Const)
     width > 1 && RA <: WithShadow && throw(ArgumentError("autodiff: the result of a batch is BatchDuplicated or Const"))
     p = parts_of(FA, AS, R, width, wants || needs_primal(mode) ? :(make_ref($R)) : nothing)
-    names = ntuple(Symbol, width)
-    tangent = width == 1 ? lane_values(p.lanes, 1) : :(NamedTuple{$names}($(lane_values(p.lanes, width))))
-    back = [wants ? [tangent] : []; needs_primal(mode) ? [:(result[])] : []]
-    call_expression(plan_of(:forward, p, width, mode, what), p, Expr(:tuple, back...))
+    back = Expr(:tuple)
+    if wants
+        tangent = lane_values(p.lanes, width)
+        push!(back.args, width == 1 ? tangent : :(NamedTuple{$(ntuple(Symbol, width))}($tangent)))
+    end
+    needs_primal(mode) && push!(back.args, :(result[]))
+    call_expression(plan_of(:forward, p, width, mode, what), p, back)
 end
 
 @generated argument_types(::Vararg{Annotation,N}) where {N} = :(Tuple{})
-@generated argument_types(args::Tuple) = Tuple{map(value_type, args.parameters)...}
+@generated argument_types(args::Tuple) = value_types(args)
+function value_types(@nospecialize(AS))
+    types = Any[]
+    for A in AS.parameters
+        push!(types, value_type(A))
+    end
+    Tuple{types...}
+end
 
 @inline result_of(f::Annotation, args::Tuple) = Core.Compiler.return_type(f.val, argument_types(args))
 
@@ -254,7 +276,7 @@ The derivative of `f` at `arguments`, each behind an annotation (`Const`, `Activ
     autodiff(mode, f, guessed(mode, R, args), args...)
 end
 @generated guessed(mode::M, ::Type{R}, args::Tuple) where {M,R} = try
-    guess(M.instance, R, joint_width(collect(args.parameters)))
+    guess(M.instance, R, joint_width(Any[args.parameters...]))
 catch e
     throwing(e)
 end

@@ -4,11 +4,15 @@
 # point where the collector's frames would be put in, and the address spaces that mark its pointers go. What is left of Julia is
 # calls by the names of its runtime and `julia.*` (see normalise.jl).
 #
-# Depends on Julia 1.5: the signatures of jl_create_native and its kin, of Base.CodegenParams, and one LLVM context for all.
+# Depends on Julia 1.5: the signatures of jl_create_native and its kin, of Base.CodegenParams, and one LLVM context for all. Files for other versions
+# define the same names.
 
 module Emit
 
 import ..LLVM
+
+"What is missing for derivatives on this version."
+const missing_parts = ""
 
 "The method instance that a call of a function with arguments of these types reaches, or nothing."
 function method_instance(@nospecialize(signature::Type), world::UInt)
@@ -66,11 +70,20 @@ function redefine!(change!, m::Method)
 end
 
 "Julia's passes, as far as the lowering of its own intrinsics."
-optimise!(m::LLVM.Module) =
-    LLVM.run_passes(m, p -> ccall(:jl_add_optimization_passes, Cvoid, (Ptr{Cvoid}, Cint, Cint), p, 2, 0))
+optimise!(m::LLVM.Module) = LLVM.run_passes(p -> ccall(:jl_add_optimization_passes, Cvoid, (Ptr{Cvoid}, Cint, Cint), p, 2, 0), m)
 
-strip_address_spaces!(m::LLVM.Module) =
-    LLVM.run_passes(m, p -> ccall(:LLVMExtraAddRemoveJuliaAddrspacesPass, Cvoid, (Ptr{Cvoid},), p))
+strip_address_spaces!(m::LLVM.Module) = LLVM.run_passes(p -> ccall(:LLVMExtraAddRemoveJuliaAddrspacesPass, Cvoid, (Ptr{Cvoid},), p), m)
+
+"Whether a function has methods."
+has_methods(@nospecialize(f)) = typeof(f).name.mt.defs !== nothing
+
+is_mutable(@nospecialize(T)) = T isa DataType && T.mutable
+
+"So many fields are set by all constructors."
+initialized(@nospecialize(T)) = T.ninitialized
+
+"Whether a function of this type has methods with keywords."
+has_keywords(@nospecialize(F)) = isdefined(F.name.mt, :kwsorter)
 
 "Offsets in the header of an array: data, length, flags, size of an element, offset, first dimension."
 const ARRAY = (data = 0, length = 8, flags = 16, element = 18, offset = 20, rows = 24)

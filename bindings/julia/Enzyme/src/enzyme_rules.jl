@@ -56,13 +56,17 @@ function forward end
 function augmented_primal end
 function reverse end
 function inactive end
+"As `inactive`: no function with a rule is inlined."
+function inactive_noinl end
+"Says of a function that what it returns is memory of its own. May be stated; the engine does not ask."
+function noalias end
 
 annotated(TT) = map(T -> Annotation{T}, Base.unwrap_unionall(TT).parameters)
 
 "Whether a call with the types of the tuple type `TT`, the function's first, has a rule."
 has_frule_from_sig(TT) = is_met(forward, Tuple{FwdConfig,annotated(TT)[1],Type{<:Annotation},annotated(TT)[2:end]...})
 has_rrule_from_sig(TT) = is_met(augmented_primal, Tuple{RevConfig,annotated(TT)[1],Type{<:Annotation},annotated(TT)[2:end]...})
-is_inactive_from_sig(TT) = is_met(inactive, TT)
+is_inactive_from_sig(TT) = is_met(inactive, TT) || is_met(inactive_noinl, TT)
 is_met(rule, T) = any(m -> typeintersect(m.sig, Tuple{typeof(rule),Base.unwrap_unionall(T).parameters...}) !== Union{}, methods(rule))
 
 """

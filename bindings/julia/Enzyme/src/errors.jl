@@ -32,3 +32,5 @@ function shorter(text::String)
 end
 
 refuse(what::String) = throw(EnzymeError(what, Library.Item[]))
+refuse(asked, why::String) = refuse(words(asked) * ": " * why)
+refuse(asked, items::Vector{Library.Item}) = throw(EnzymeError(words(asked), items))

@@ -6,6 +6,7 @@
 module Library
 
 using Libdl
+import ..seldom
 
 "What the engine refuses, and why."
 struct Item
@@ -29,9 +30,15 @@ function candidates()
     out = String[]
     # <tree>/bindings/julia/Enzyme/src and <prefix>/share/enzyme/julia/Enzyme/src
     for up in (joinpath(@__DIR__, "..", "..", "..", "..", "build", "lib"), joinpath(@__DIR__, "..", "..", "..", "..", "..", "lib"))
-        append!(out, filter(isfile, [normpath(joinpath(up, n)) for n in names]))
+        for n in names
+            place = normpath(joinpath(up, n))
+            isfile(place) && push!(out, place)
+        end
     end
-    append!(out, names)
+    for n in names
+        push!(out, n)
+    end
+    out
 end
 
 function load()
@@ -43,12 +50,14 @@ function load()
         handle[] = found
         break
     end
-    handle[] == C_NULL && error("Enzyme: none of $(join(places, ", ")) can be loaded: ",
-        "run `make` in the tree of this package, or set ENZYME_LIBRARY to the path of libEnzyme-22.so")
+    handle[] == C_NULL && seldom(not_there, places)
     error_place = Ref{Ptr{Cvoid}}(C_NULL)
     status = ccall(entry(:enzyme_context_new), Cint, (UInt32, Ref{Ptr{Cvoid}}, Ref{Ptr{Cvoid}}), ABI_VERSION, context, error_place)
     status == 0 || throw_error(error_place[])
 end
+
+not_there(places) = error("Enzyme: none of $(join(places, ", ")) can be loaded: ",
+    "run `make` in the tree of this package, or set ENZYME_LIBRARY to the path of libEnzyme-22.so")
 
 entry(name::Symbol) = Libdl.dlsym(handle[], name)
 
@@ -72,7 +81,8 @@ struct Refusal <: Exception
     items::Vector{Item}
 end
 
-throw_error(error::Ptr{Cvoid}) = throw(Refusal(take(error)))
+throw_error(error::Ptr{Cvoid}) = seldom(throw_refusal, error)
+throw_refusal(error::Ptr{Cvoid}) = throw(Refusal(take(error)))
 
 check(status::Cint, error::Ref{Ptr{Cvoid}}) = status == 0 || throw_error(error[])
 
@@ -113,10 +123,12 @@ end
 function compile(m::Ptr{Cvoid}, names::Vector{String})
     code, address, error = Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL)
     check(ccall(entry(:enzyme_compile), Cint, (Ptr{Cvoid}, UInt32, Ref{Ptr{Cvoid}}, Ref{Ptr{Cvoid}}), m, 3, code, error), error)
-    map(names) do name
+    out = Ptr{Cvoid}[]
+    for name in names
         check(ccall(entry(:enzyme_code_address), Cint, (Ptr{Cvoid}, Cstring, Ref{Ptr{Cvoid}}, Ref{Ptr{Cvoid}}), code[], name, address, error), error)
-        address[]
+        push!(out, address[])
     end
+    out
 end
 
 end

@@ -5,7 +5,8 @@ module LLVM
 
 using Libdl
 
-const library = first(p for p in Libdl.dllist() if startswith(basename(p), "libLLVM-$(Base.libllvm_version.major)."))
+# libLLVM-9.so.1, libLLVM-15jl.so, libLLVM.so.18.1jl; the engine's may be there, too.
+const library = first(p for p in Libdl.dllist() if occursin(Regex("^libLLVM[-.a-z]*$(Base.libllvm_version.major)\\D"), basename(p)))
 
 const Ref = Ptr{Cvoid}
 const Module = Ref
@@ -15,8 +16,8 @@ const Builder = Ref
 
 "LLVM's number for the kinds of types and values that are asked for here."
 const KIND_VOID, KIND_FLOAT, KIND_DOUBLE, KIND_INTEGER, KIND_POINTER = 0, 2, 3, 8, 12
-const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_INT = 5, 10, 18
-const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_INTTOPTR = 45, 1, 27, 28, 40
+const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_INT, VALUE_INSTRUCTION = 5, 10, 18, 24
+const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_GEP, OP_INTTOPTR, OP_BITCAST = 45, 1, 27, 28, 29, 40, 41
 const LINKAGE_EXTERNAL, LINKAGE_INTERNAL = 0, 8
 const FUNCTION_INDEX = 0xffffffff
 
@@ -40,6 +41,7 @@ end
     GetNamedFunction(m::Ref, name::Cstring)::Ref
     AddFunction(m::Ref, name::Cstring, type::Ref)::Ref
     IsDeclaration(v::Ref)::Cint
+    GetLinkage(v::Ref)::Cint
     SetLinkage(v::Ref, linkage::Cint)::Cvoid
     CountParams(f::Ref)::Cuint
     GetFirstBasicBlock(f::Ref)::Ref
@@ -66,6 +68,7 @@ end
     TypeOf(v::Ref)::Ref
     GetElementType(t::Ref)::Ref
     GetReturnType(t::Ref)::Ref
+    GetIntTypeWidth(t::Ref)::Cuint
     GetTypeKind(t::Ref)::Cint
     IsFunctionVarArg(t::Ref)::Cint
     FunctionType(result::Ref, parameters::Ptr{Ref}, count::Cuint, variadic::Cint)::Ref
@@ -147,6 +150,14 @@ functions(m::Module) = items(GetFirstFunction(m), GetNextFunction)
 blocks(f::Value) = items(GetFirstBasicBlock(f), GetNextBasicBlock)
 instructions(b::Ref) = items(GetFirstInstruction(b), GetNextInstruction)
 
+function parameters(f::Value)
+    out = Ref[]
+    for n in 1:Int(CountParams(f))
+        push!(out, GetParam(f, n - 1))
+    end
+    out
+end
+
 function mark(f::Value, c::Ref, key::String, value::String = "")
     AddAttributeAtIndex(f, FUNCTION_INDEX, CreateStringAttribute(c, key, sizeof(key), value, sizeof(value)))
 end
@@ -159,6 +170,13 @@ function unmark_enum(f::Value, word::String)
     RemoveEnumAttributeAtIndex(f, FUNCTION_INDEX, GetEnumAttributeKindForName(word, sizeof(word)))
 end
 
+"The file and the line that an instruction is of; empty and 0 if that is not known."
+function location(i::Value)
+    size = Base.Ref{Cuint}(0)
+    file = ccall((:LLVMGetDebugLocFilename, library), Ptr{UInt8}, (Ref, Base.Ref{Cuint}), i, size)
+    file == C_NULL ? "" : unsafe_string(file, size[]), Int(ccall((:LLVMGetDebugLocLine, library), Cuint, (Ref,), i))
+end
+
 "Bytes of the module as bitcode."
 function bitcode(m::Module)
     buffer = WriteBitcodeToMemoryBuffer(m)
@@ -167,12 +185,37 @@ function bitcode(m::Module)
     bytes
 end
 
+"Adds texts to others; one method for any number of them."
+function put!(io::IOBuffer, @nospecialize(parts...))
+    for n in 1:length(parts)
+        write(io, parts[n]::String)
+    end
+end
+
+function texts(@nospecialize(parts...))
+    io = IOBuffer()
+    for n in 1:length(parts)
+        write(io, parts[n]::String)
+    end
+    String(take!(io))
+end
+
+"Texts with something between them."
+function listed(parts::Vector{String}, between::String = ", ")
+    io = IOBuffer()
+    for n in 1:length(parts)
+        n == 1 || write(io, between)
+        write(io, parts[n])
+    end
+    String(take!(io))
+end
+
 "Parses text in the context of `m` and adds its definitions to `m`."
 function link_text!(m::Module, source::String)
     c = GetModuleContext(m)
     layout = unsafe_string(ccall((:LLVMGetDataLayoutStr, library), Cstring, (Ref,), m))
     triple = unsafe_string(ccall((:LLVMGetTarget, library), Cstring, (Ref,), m))
-    source = "target datalayout = \"$layout\"\ntarget triple = \"$triple\"\n" * source
+    source = texts("target datalayout = \"", layout, "\"\ntarget triple = \"", triple, "\"\n", source)
     buffer = CreateMemoryBufferWithMemoryRangeCopy(pointer(source), sizeof(source), "enzyme")
     parsed = Base.Ref{Ref}(C_NULL)
     message = Base.Ref{Cstring}(C_NULL)
@@ -181,13 +224,24 @@ function link_text!(m::Module, source::String)
     LinkModules2(m, parsed[]) == 0 || error("Enzyme: internal: modules do not fit together")
 end
 
-function run_passes(m::Module, adders...)
+function run_passes(add, m::Module)
     p = CreatePassManager()
-    for add in adders
-        add(p)
-    end
+    add(p)
     RunPassManager(p, m)
     DisposePassManager(p)
+end
+
+"Drops what nothing reaches."
+prune!(m::Module) = run_passes(m) do p
+    AddGlobalDCEPass(p)
+    AddStripDeadPrototypesPass(p)
+end
+
+"Inlines what must be inlined; drops what nothing reaches then."
+inline!(m::Module) = run_passes(m) do p
+    AddAlwaysInlinerPass(p)
+    AddGlobalDCEPass(p)
+    AddStripDeadPrototypesPass(p)
 end
 
 end

@@ -8,7 +8,7 @@
 module Models
 
 import LinearAlgebra
-import ..LLVM, ..Emit, ..Normalise
+import ..LLVM, ..Emit, ..Normalise, ..seldom
 
 const P{T} = Ptr{T}
 const I = Ptr{Int64}
@@ -149,21 +149,50 @@ function syrk(C::Matrix{T}, tA::Char, A::Matrix{T}, alpha::Bool, beta::Bool) whe
     C
 end
 
-# Methods of Base: the beginning of their symbol, the function, its arguments, what is called instead.
-const METHODS = vcat([("sincos", sincos, (T,), both) for T in (Float64, Float32)],
-    [("syrk_wrapper", LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), syrk) for T in (Float64, Float32)])
+const nowhere = Ref(false)
+
+"""
+    within_autodiff()
+
+Whether this is run as part of a derivative.
+"""
+@noinline within_autodiff() = nowhere[]
+within() = true
+
+"""
+    ignore_derivatives(x)
+
+`x`, a number, without derivative.
+"""
+@noinline ignore_derivatives(x::Number) = x
+
+# Methods of Base, and one of ours: the beginning of their symbol, the function, its arguments, what is called instead.
+const METHODS = vcat([("within_autodiff", within_autodiff, (), within)], [("sincos", sincos, (T,), both) for T in (Float64, Float32)],
+    [("syrk_wrapper", LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), syrk)
+     for T in (Float64, Float32) if isdefined(LinearAlgebra, :syrk_wrapper!)])
+
+const STEMS = [unique("julia_" * method[1] for method in METHODS); "julia_ignore_derivatives"]
 
 "Puts the functions here in the place of those that they stand for."
 function use!(native, world::UInt)
-    m = native.mod
-    for f in LLVM.functions(m)
+    for f in LLVM.functions(native.mod)
         LLVM.IsDeclaration(f) == 0 || continue
         symbol = LLVM.name(f)
-        for (stem, method, types, model) in METHODS
-            startswith(symbol, "julia_" * stem) && Normalise.is_method(native, method, types, symbol, world) || continue
-            g = add!(m, model, types, world)
-            LLVM.TypeOf(g) == LLVM.TypeOf(f) && LLVM.ReplaceAllUsesWith(f, g)
+        for stem in STEMS
+            startswith(symbol, stem) && seldom(replace!, native, f, symbol, world)
         end
+    end
+end
+
+function replace!(native, f, symbol, world)
+    for instance in Emit.specializations(first(methods(ignore_derivatives)))
+        code = Emit.code_instance(instance, world)
+        code === nothing || Emit.symbol(native, code) != symbol || Normalise.inactive!(LLVM.GetModuleContext(native.mod), f)
+    end
+    for (stem, method, types, model) in METHODS
+        startswith(symbol, "julia_" * stem) && Normalise.is_method(native, method, types, symbol, world) || continue
+        g = add!(native.mod, model, types, world)
+        LLVM.TypeOf(g) == LLVM.TypeOf(f) && LLVM.ReplaceAllUsesWith(f, g)
     end
 end
 
@@ -187,7 +216,7 @@ function add!(m::LLVM.Module, model, types, world; finished = false, name = "enz
             LLVM.rename(f, name)
         end
     end
-    LLVM.run_passes(made.mod, LLVM.AddGlobalDCEPass, LLVM.AddStripDeadPrototypesPass)
+    LLVM.prune!(made.mod)
     Normalise.mark_mathematics!(made, world)
     if finished
         Normalise.mark_floats!(made.mod)

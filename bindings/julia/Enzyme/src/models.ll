@@ -4,10 +4,10 @@
 ; An array is a header { data, length, flags, size of an element, offset, dimensions... } and its data. Headers come from
 ; julia.array_header with all fields but the data set: a shadow's header comes from a call of its own, and is as good.
 
-declare noalias i8* @julia.array_header(i64 %bytes, i64 %dimensions, i8* %type, i64 %a, i64 %b, i64 %c)
+declare noalias i8* @julia.array_header(i64 %bytes, i64 %dimensions, i8* %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed)
 declare noalias i8* @julia.array_header_like(i64 %bytes, i64 %dimensions, i8* %array)
 declare noalias i8* @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, i8* %type, i8* %array, i8* %sizes)
-declare noalias i8* @julia.array_data(i64 %bytes)
+declare noalias i8* @julia.array_data(i64 %bytes, i64 %kind)
 declare noalias i8* @julia.box(i64 %bytes, i8* %type)
 declare void @jl_error(i8*)
 declare void @llvm.memset.p0i8.i64(i8* nocapture writeonly, i8, i64, i1 immarg)
@@ -21,7 +21,7 @@ declare void @llvm.memmove.p0i8.p0i8.i64(i8* nocapture, i8* nocapture readonly, 
 define void @enzyme.give_data(i8* %array, i64 %length, i64 %size, i64 %boxed) alwaysinline {
 top:
   %bytes = mul i64 %length, %size
-  %data = call i8* @julia.array_data(i64 %bytes)
+  %data = call i8* @julia.array_data(i64 %bytes, i64 %boxed)
   %is_boxed = icmp ne i64 %boxed, 0
   br i1 %is_boxed, label %clear, label %done
 clear:
@@ -34,14 +34,14 @@ done:
 }
 
 define i8* @enzyme.array_1d(i8* %type, i64 %n, i64 %size, i64 %boxed) alwaysinline {
-  %array = call i8* @julia.array_header(i64 40, i64 1, i8* %type, i64 %n, i64 1, i64 1)
+  %array = call i8* @julia.array_header(i64 40, i64 1, i8* %type, i64 %n, i64 1, i64 1, i64 %size, i64 %boxed)
   call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
   ret i8* %array
 }
 
 define i8* @enzyme.array_2d(i8* %type, i64 %a, i64 %b, i64 %size, i64 %boxed) alwaysinline {
   %n = mul i64 %a, %b
-  %array = call i8* @julia.array_header(i64 40, i64 2, i8* %type, i64 %a, i64 %b, i64 1)
+  %array = call i8* @julia.array_header(i64 40, i64 2, i8* %type, i64 %a, i64 %b, i64 1, i64 %size, i64 %boxed)
   call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
   ret i8* %array
 }
@@ -49,7 +49,7 @@ define i8* @enzyme.array_2d(i8* %type, i64 %a, i64 %b, i64 %size, i64 %boxed) al
 define i8* @enzyme.array_3d(i8* %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed) alwaysinline {
   %ab = mul i64 %a, %b
   %n = mul i64 %ab, %c
-  %array = call i8* @julia.array_header(i64 48, i64 3, i8* %type, i64 %a, i64 %b, i64 %c)
+  %array = call i8* @julia.array_header(i64 48, i64 3, i8* %type, i64 %a, i64 %b, i64 %c, i64 %size, i64 %boxed)
   call void @enzyme.give_data(i8* %array, i64 %n, i64 %size, i64 %boxed)
   ret i8* %array
 }
@@ -64,7 +64,13 @@ define i8* @enzyme.array_copy(i8* %from) alwaysinline {
   %size64 = zext i16 %size to i64
   %bytes = mul i64 %length, %size64
   %array = call i8* @julia.array_header_like(i64 40, i64 0, i8* %from)
-  %data = call i8* @julia.array_data(i64 %bytes)
+  %flags_at = getelementptr i8, i8* %from, i64 16
+  %flags_place = bitcast i8* %flags_at to i16*
+  %flags = load i16, i16* %flags_place, align 8
+  %kind_bits = lshr i16 %flags, 12
+  %kind_low = and i16 %kind_bits, 3
+  %kind = zext i16 %kind_low to i64
+  %data = call i8* @julia.array_data(i64 %bytes, i64 %kind)
   %from_place = bitcast i8* %from to i8**
   %old = load i8*, i8** %from_place, align 8
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %data, i8* align 8 %old, i64 %bytes, i1 false)
@@ -75,12 +81,25 @@ define i8* @enzyme.array_copy(i8* %from) alwaysinline {
 
 define void @enzyme.grow_end(i8* %array, i64 %more) alwaysinline {
 top:
+  ; Only arrays that were made inside have a shadow whose header can follow: those that say that their data is within, while it is not.
   %flags_at = getelementptr i8, i8* %array, i64 16
   %flags_place = bitcast i8* %flags_at to i16*
   %flags = load i16, i16* %flags_place, align 8
-  ; Only arrays that were made inside have a shadow whose header can follow (how = 1, and the mark that the runtime sets).
-  %mark = and i16 %flags, -32765
-  %is_shared = icmp ne i16 %mark, -32767
+  %how = and i16 %flags, 3
+  %is_other = icmp ne i16 %how, 0
+  %data_place = bitcast i8* %array to i8**
+  %data_now = load i8*, i8** %data_place, align 8
+  %data_number = ptrtoint i8* %data_now to i64
+  %array_number = ptrtoint i8* %array to i64
+  %distance = sub i64 %data_number, %array_number
+  %is_within = icmp ult i64 %distance, 4096
+  ; Elements were taken from its beginning by a function of Julia's.
+  %first_at = getelementptr i8, i8* %array, i64 20
+  %first_place = bitcast i8* %first_at to i32*
+  %first = load i32, i32* %first_place, align 4
+  %is_moved = icmp ne i32 %first, 0
+  %is_outside = or i1 %is_other, %is_within
+  %is_shared = or i1 %is_outside, %is_moved
   br i1 %is_shared, label %refuse, label %good
 refuse:
   call void @jl_error(i8* getelementptr ([65 x i8], [65 x i8]* @enzyme.shared, i64 0, i64 0))
@@ -100,23 +119,21 @@ ok:
   %size_place = bitcast i8* %size_at to i16*
   %size = load i16, i16* %size_place, align 2
   %size64 = zext i16 %size to i64
-  %offset_at = getelementptr i8, i8* %array, i64 20
-  %offset_place = bitcast i8* %offset_at to i32*
-  %offset = load i32, i32* %offset_place, align 4
-  %offset64 = zext i32 %offset to i64
   %capacity_at = getelementptr i8, i8* %array, i64 32
   %capacity_place = bitcast i8* %capacity_at to i64*
   %capacity = load i64, i64* %capacity_place, align 8
   %new = add i64 %length, %more
-  %end = add i64 %new, %offset64
-  %fits = icmp ule i64 %end, %capacity
+  %fits = icmp ule i64 %new, %capacity
   br i1 %fits, label %done, label %grow
 grow:
   %twice = shl i64 %new, 1
   %few = icmp ult i64 %twice, 8
   %wanted = select i1 %few, i64 8, i64 %twice
   %bytes = mul i64 %wanted, %size64
-  %data = call i8* @julia.array_data(i64 %bytes)
+  %kind_bits = lshr i16 %flags, 12
+  %kind_low = and i16 %kind_bits, 3
+  %kind = zext i16 %kind_low to i64
+  %data = call i8* @julia.array_data(i64 %bytes, i64 %kind)
   call void @llvm.memset.p0i8.i64(i8* align 8 %data, i8 0, i64 %bytes, i1 false)
   %place = bitcast i8* %array to i8**
   %old = load i8*, i8** %place, align 8
@@ -124,7 +141,6 @@ grow:
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %data, i8* align 8 %old, i64 %used, i1 false)
   store i8* %data, i8** %place, align 8
   store i64 %wanted, i64* %capacity_place, align 8
-  store i32 0, i32* %offset_place, align 4
   br label %done
 done:
   store i64 %new, i64* %length_place, align 8

@@ -8,11 +8,11 @@
 # - Functions that never return, and calls on paths that end in an exception, are inactive.
 #
 # Invariant: what a program computes stays the same; only derivatives see more.
-# Not handled: `julia.except_enter` (try/catch) and calls by name (jl_apply_generic), which the engine refuses where they matter.
+# Not handled: calls by name (jl_apply_generic), which the engine refuses where they matter.
 
 module Normalise
 
-import ..LLVM, ..Emit, ..Bitcode
+import ..LLVM, ..Emit, ..Bitcode, ..seldom
 
 # Functions of Base on one float, and the names under which libm and the engine know them.
 const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin", :acos => "acos", :atan => "atan", :sinh => "sinh",
@@ -20,10 +20,8 @@ const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin",
     :exp10 => "exp10", :expm1 => "expm1", :log => "log", :log2 => "log2", :log10 => "log10", :log1p => "log1p", :cbrt => "cbrt")
 const BINARY = Dict(:atan => "atan2", :hypot => "hypot")
 
-const SYMBOL = r"^julia_(.+)_\d+$"
-
 "Whether the function is the code of Base's method for these types."
-function is_method(native, f, types, symbol, world)
+function is_method(native, @nospecialize(f), @nospecialize(types), symbol::String, world::UInt)
     instance = Emit.method_instance(Tuple{typeof(f), types...}, world)
     code = instance === nothing ? nothing : Emit.code_instance(instance, world)
     code !== nothing && Emit.symbol(native, code) == symbol
@@ -35,15 +33,15 @@ function mark_mathematics!(native, world::UInt)
     for f in LLVM.functions(native.mod)
         LLVM.IsDeclaration(f) == 0 || continue
         symbol = LLVM.name(f)
-        m = match(SYMBOL, symbol)
-        m === nothing && continue
-        base = Symbol(m.captures[1])
+        last = findlast(isequal('_'), symbol)
+        (startswith(symbol, "julia_") && last !== nothing && last > 7) || continue
+        base = Symbol(SubString(symbol, 7, last - 1))
         count = LLVM.CountParams(f)
         table = count == 1 ? UNARY : count == 2 ? BINARY : nothing
         (table === nothing || !haskey(table, base)) && continue
-        for (type, suffix) in ((Float64, ""), (Float32, "f"))
-            is_method(native, getfield(Base, base), ntuple(_ -> type, count), symbol, world) || continue
-            LLVM.mark(f, c, "enzyme_math", table[base] * suffix)
+        for type in Any[Float64, Float32]
+            is_method(native, getfield(Base, base), count == 1 ? Any[type] : Any[type, type], symbol, world) || continue
+            LLVM.mark(f, c, "enzyme_math", LLVM.texts(table[base], type === Float32 ? "f" : ""))
             LLVM.unmark_enum(f, "alwaysinline")
             LLVM.mark_enum(f, c, "noinline")
         end
@@ -57,15 +55,17 @@ that LLVM later makes with integers keep that. Floats become children of what Ju
 function mark_floats!(m::LLVM.Module)
     c = LLVM.GetModuleContext(m)
     kind = LLVM.GetMDKindIDInContext(c, "tbaa", 4)
-    made = Dict{Tuple{LLVM.Ref,String},LLVM.Ref}()
+    doubles, singles = IdDict{Any,Any}(), IdDict{Any,Any}()
     for f in LLVM.functions(m), b in LLVM.blocks(f), i in LLVM.instructions(b)
         op = LLVM.GetInstructionOpcode(i)
         op == LLVM.OP_LOAD || op == LLVM.OP_STORE || continue
         type = LLVM.GetTypeKind(LLVM.TypeOf(op == LLVM.OP_LOAD ? i : LLVM.GetOperand(i, 0)))
-        name = type == LLVM.KIND_DOUBLE ? "double" : type == LLVM.KIND_FLOAT ? "float" : continue
+        type == LLVM.KIND_DOUBLE || type == LLVM.KIND_FLOAT || continue
         tag = LLVM.GetMetadata(i, kind)
         (tag == C_NULL || LLVM.GetMDNodeNumOperands(tag) < 3) && continue
-        LLVM.SetMetadata(i, kind, get!(() -> float_tag(c, tag, name), made, (tag, name)))
+        made = type == LLVM.KIND_DOUBLE ? doubles : singles
+        haskey(made, tag) || (made[tag] = float_tag(c, tag, type == LLVM.KIND_DOUBLE ? "double" : "float"))
+        LLVM.SetMetadata(i, kind, made[tag]::LLVM.Ref)
     end
 end
 
@@ -88,7 +88,7 @@ end
 # What the C library chooses at run time has no symbol at its address.
 const CHOSEN = (:memcpy, :memmove, :memset, :memcmp, :memchr, :strlen, :sin, :cos, :tan, :exp, :log, :pow, :atan, :atan2, :fma, :floor,
     :ceil, :trunc, :rint, :nearbyint, :sincos, :exp2, :expm1, :log1p, :sinf, :cosf, :expf, :logf, :powf)
-const chosen = Dict{UInt,String}()
+const chosen = IdDict{Any,Any}()
 
 function fill_chosen()
     for s in CHOSEN
@@ -100,7 +100,7 @@ end
 "The name of the C function at an address and the library that it is of; empty if it has none."
 function c_name(address::UInt)
     isempty(chosen) && fill_chosen()
-    haskey(chosen, address) && return chosen[address], ""
+    haskey(chosen, address) && return chosen[address]::String, ""
     info = Ref(SymbolInfo(C_NULL, C_NULL, C_NULL, C_NULL))
     found = ccall(:dladdr, Cint, (UInt, Ref{SymbolInfo}), address, info)
     i = info[]
@@ -115,32 +115,36 @@ const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_err
     "jl_symbol_n", "jl_object_id", "jl_object_id_", "jl_egal", "jl_isa", "jl_subtype", "jl_typeassert", "jl_get_world_counter", "jl_hrtime", "memcmp",
     "jl_gc_queue_root", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_stored_inline",
     "jl_get_ptls_states", "jl_uv_puts", "jl_process_events", "jl_idtable_size", "jl_breakpoint", "u8_isvalid", "u8_iswprint", "jl_gc_safepoint", "jl_f_typeof", "jl_f_isa",
-    "jl_f_is", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
+    "jl_f_is", "jl_pop_handler", "jl_excstack_state", "jl_restore_excstack", "jl_current_exception", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
 
 # Functions of the run-time system that have a body in models.ll.
 const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d" => "enzyme.array_2d", "jl_alloc_array_3d" => "enzyme.array_3d",
     "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
     "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint")
 
-"Blocks from which the function may return."
+"Blocks from which the function may return, as the keys of a table."
 function returning(f::LLVM.Value)
-    all = LLVM.blocks(f)
-    before = Dict{LLVM.Ref,Vector{LLVM.Ref}}()
-    work = LLVM.Ref[]
-    for b in all
-        last = LLVM.GetBasicBlockTerminator(b)
-        LLVM.GetInstructionOpcode(last) == LLVM.OP_RET && push!(work, b)
-        for n in 0:(Int(LLVM.GetNumSuccessors(last)) - 1)
-            push!(get!(() -> LLVM.Ref[], before, LLVM.GetSuccessor(last, n)), b)
+    all, warm = LLVM.blocks(f), IdDict{Any,Any}()
+    changed = true
+    while changed
+        changed = false
+        for n in length(all):-1:1
+            b = all[n]
+            if !haskey(warm, b) && leads_to(warm, b)
+                changed = warm[b] = true
+            end
         end
     end
-    seen = Set{LLVM.Ref}(work)
-    while !isempty(work)
-        for b in get(before, pop!(work), LLVM.Ref[])
-            b in seen || (push!(seen, b); push!(work, b))
-        end
+    warm
+end
+
+function leads_to(warm::IdDict{Any,Any}, b::LLVM.Ref)
+    last = LLVM.GetBasicBlockTerminator(b)
+    LLVM.GetInstructionOpcode(last) == LLVM.OP_RET && return true
+    for n in 1:Int(LLVM.GetNumSuccessors(last))
+        haskey(warm, LLVM.GetSuccessor(last, n - 1)) && return true
     end
-    seen
+    false
 end
 
 mutable struct Work
@@ -149,7 +153,8 @@ mutable struct Work
     builder::LLVM.Builder
     bytes::LLVM.Type         # i8*
     stale::Vector{Tuple{String,LLVM.Value}} # calls of markers, to be erased
-    stores::Bool              # references are stored in objects
+    storing::Vector{LLVM.Value} # functions that store references in objects, and go on
+    reads_globals::Bool       # references are taken out of objects that are constants of the code
     linked::Vector{Bitcode.Given} # bitcode of C functions that are called
 end
 
@@ -161,7 +166,13 @@ function declared(w::Work, name::String, type::LLVM.Type)
         ccall((:LLVMConstBitCast, LLVM.library), LLVM.Ref, (LLVM.Ref, LLVM.Ref), f, LLVM.PointerType(type, 0))
 end
 
-arguments(call) = LLVM.Ref[LLVM.GetOperand(call, n) for n in 0:(Int(LLVM.GetNumArgOperands(call)) - 1)]
+function arguments(call::LLVM.Value)
+    out = LLVM.Ref[]
+    for n in 1:Int(LLVM.GetNumArgOperands(call))
+        push!(out, LLVM.GetOperand(call, n - 1))
+    end
+    out
+end
 
 "Puts a call of another function in the place of `call`."
 function replace_call!(w::Work, call::LLVM.Value, callee::LLVM.Value, args::Vector{LLVM.Ref})
@@ -212,7 +223,7 @@ end
 i64(w::Work, n) = LLVM.ConstInt(LLVM.Int64TypeInContext(w.context), UInt64(n), 0)
 
 "Size of an element and whether it is a reference; nothing where models do not fit."
-function element(type)
+function element(@nospecialize(type))
     type isa DataType && type <: Array && isconcretetype(type) || return nothing
     T = eltype(type)
     Base.isbitsunion(T) && return nothing
@@ -242,8 +253,10 @@ function model!(w::Work, call, name::String)
         extra = [i64(w, found[1]), i64(w, found[2])]
     end
     LLVM.PositionBuilderBefore(w.builder, call)
-    given = LLVM.Ref[convert_to(w.builder, a, LLVM.TypeOf(LLVM.GetParam(callee, n - 1))) for (n, a) in enumerate(args)]
-    replace_call!(w, call, callee, [given; extra])
+    for n in 1:length(args)
+        args[n] = convert_to(w.builder, args[n], LLVM.TypeOf(LLVM.GetParam(callee, n - 1)))
+    end
+    replace_call!(w, call, callee, append!(args, extra))
     true
 end
 
@@ -325,7 +338,7 @@ function outline(w::Work, callee::LLVM.Value, type::LLVM.Type, name::String)
     b = LLVM.CreateBuilderInContext(w.context)
     LLVM.PositionBuilderAtEnd(b, LLVM.AppendBasicBlockInContext(w.context, f, "top"))
     count = LLVM.CountParams(f)
-    r = LLVM.BuildCall(b, callee, LLVM.Ref[LLVM.GetParam(f, n) for n in 0:(Int(count) - 1)], count, "")
+    r = LLVM.BuildCall(b, callee, LLVM.parameters(f), count, "")
     LLVM.GetTypeKind(LLVM.GetReturnType(type)) == LLVM.KIND_VOID ? LLVM.BuildRetVoid(b) : LLVM.BuildRet(b, r)
     LLVM.DisposeBuilder(b)
     LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
@@ -333,10 +346,11 @@ function outline(w::Work, callee::LLVM.Value, type::LLVM.Type, name::String)
     f
 end
 
-function inactive!(w::Work, f)
-    LLVM.mark(f, w.context, "enzyme_inactive")
+inactive!(w::Work, f) = inactive!(w.context, f)
+function inactive!(c::LLVM.Ref, f)
+    LLVM.mark(f, c, "enzyme_inactive")
     LLVM.unmark_enum(f, "alwaysinline")
-    LLVM.mark_enum(f, w.context, "noinline")
+    LLVM.mark_enum(f, c, "noinline")
 end
 
 const MARKERS = ("llvm.julia.gc_preserve_end", "llvm.julia.gc_preserve_begin", "julia.gcroot_flush", "julia.loopinfo_marker")
@@ -347,8 +361,27 @@ function function!(w::Work, f::LLVM.Value)
         inactive!(w, f)
     end
     for b in LLVM.blocks(f), i in LLVM.instructions(b)
-        LLVM.GetInstructionOpcode(i) == LLVM.OP_CALL && call!(w, f, i, b in warm)
+        op = LLVM.GetInstructionOpcode(i)
+        if op == LLVM.OP_CALL
+            call!(w, f, i, haskey(warm, b))
+        elseif op == LLVM.OP_LOAD && !w.reads_globals && LLVM.GetTypeKind(LLVM.TypeOf(i)) == LLVM.KIND_POINTER
+            w.reads_globals = is_literal(LLVM.GetOperand(i, 0))
+        end
     end
+end
+
+"Whether an address is a constant number, or lies behind one, at most a few steps away."
+function is_literal(v::LLVM.Value)
+    for _ in 1:8
+        kind = LLVM.GetValueKind(v)
+        if kind == LLVM.VALUE_CONSTANT_EXPR
+            LLVM.GetConstOpcode(v) == LLVM.OP_INTTOPTR && return true
+        elseif kind != LLVM.VALUE_INSTRUCTION || !(LLVM.GetInstructionOpcode(v) in (LLVM.OP_GEP, LLVM.OP_BITCAST))
+            return false
+        end
+        v = LLVM.GetOperand(v, 0)
+    end
+    true
 end
 
 "The function behind casts, or the constant that there is."
@@ -362,7 +395,7 @@ end
 function call!(w::Work, f, call, is_warm::Bool)
     convention = LLVM.GetInstructionCallConv(call)
     if convention == 37 || convention == 38
-        boxed!(w, f, call, convention, is_warm)
+        seldom(boxed!, w, f, call, convention, is_warm)
         return
     end
     callee = LLVM.GetCalledValue(call)
@@ -372,9 +405,9 @@ function call!(w::Work, f, call, is_warm::Bool)
         at = address(callee)
         name, library = at === nothing ? ("", "") : c_name(at)
         isempty(name) && return
-        haskey(MODELS, name) && model!(w, call, name) && return
-        of_blas!(w, call, name) && return
-        of_bitcode!(w, call, library, name) && return
+        haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
+        endswith(name, "_64_") && seldom(of_blas!, w, call, name) === true && return
+        isempty(Bitcode.given) || seldom(of_bitcode!, w, call, library, name) === true && return
         target = declared(w, name, type)
         LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION && note!(w, target, name)
         if !is_warm
@@ -396,9 +429,9 @@ function call!(w::Work, f, call, is_warm::Bool)
         LLVM.InstructionEraseFromParent(call)
         return
     end
-    haskey(MODELS, name) && model!(w, call, name) && return
+    haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
     if startswith(name, "julia.")
-        w.stores |= name == "julia.write_barrier" && LLVM.GetNumArgOperands(call) > 1
+        is_warm && name == "julia.write_barrier" && LLVM.GetNumArgOperands(call) > 1 && push!(w.storing, f)
         note!(w, callee, name)
         return
     end
@@ -417,14 +450,63 @@ function note!(w::Work, f, name)
     nothing
 end
 
-"Rewrites a module without address spaces. Whether its code stores references in objects, and the bitcode that is to be linked."
+# Functions that give pointers which are no objects, or are never collected.
+const PLAIN = ["jl_get_ptls_states", "jl_get_binding_or_error", "jl_load_and_lookup", "memcpy", "memmove", "memset", "memchr"]
+
+"""
+Definitions (for the engine's LLVM) of functions of the run-time system that return objects: they call what they stand for by its address, and root what that
+returns. Whether that is all: other functions may give objects that nothing roots.
+"""
+function roots!(m::LLVM.Module)
+    io, all, none = IOBuffer(), true, true
+    for f in LLVM.functions(m)
+        LLVM.IsDeclaration(f) == 0 && continue
+        type = LLVM.GetElementType(LLVM.TypeOf(f))
+        LLVM.GetTypeKind(LLVM.GetReturnType(type)) == LLVM.KIND_POINTER || continue
+        name = LLVM.name(f)
+        if startswith(name, "julia.")
+            none &= name == "julia.ptls_states" || name == "julia.typeof"
+        elseif !(startswith(name, "llvm.") || startswith(name, "__enzyme") || is_plain(name))
+            none = false
+            address = startswith(name, "jl_") && LLVM.IsFunctionVarArg(type) == 0 ? ccall(:dlsym, Ptr{Cvoid}, (Ptr{Cvoid}, Cstring), C_NULL, name) : C_NULL
+            all &= address != C_NULL && seldom(rooted!, io, name, f, UInt(address))::Bool
+        end
+    end
+    String(take!(io)), all, none
+end
+
+function is_plain(name::String)
+    for p in PLAIN
+        p == name && return true
+    end
+    false
+end
+
+"The definition of one; false if its parameters are of unforeseen types."
+function rooted!(io::IO, name::String, f::LLVM.Value, address::UInt)
+    types = map(p -> type_name(LLVM.TypeOf(p)), LLVM.parameters(f))
+    "" in types && return false
+    parameters = join(("$t %$n" for (n, t) in enumerate(types)), ", ")
+    print(io, "define linkonce_odr hidden ptr @$name($parameters) {\n  %roots = call ptr @enzyme.room()\n",
+        "  %object = call ptr inttoptr (i64 $address to ptr)($parameters)\n",
+        "  call void @enzyme.put(ptr %roots, ptr %object)\n  ret ptr %object\n}\n")
+    true
+end
+
+function type_name(type::LLVM.Type)
+    kind = LLVM.GetTypeKind(type)
+    kind == LLVM.KIND_POINTER ? "ptr" : kind == LLVM.KIND_DOUBLE ? "double" : kind == LLVM.KIND_FLOAT ? "float" :
+        kind == LLVM.KIND_INTEGER ? "i$(LLVM.GetIntTypeWidth(type))" : ""
+end
+
+"Rewrites a module without address spaces. Whether its code stores references in objects, whether it takes some out of global ones, and the bitcode that is to be linked."
 function rewrite!(mod::LLVM.Module, models::String)
     LLVM.link_text!(mod, models)
     for f in LLVM.functions(mod)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
     end
     c = LLVM.GetModuleContext(mod)
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], false, Bitcode.Given[])
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[])
     own = LLVM.functions(mod)
     for f in own
         LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
@@ -434,7 +516,25 @@ function rewrite!(mod::LLVM.Module, models::String)
         name == marker && LLVM.InstructionEraseFromParent(i)
     end
     LLVM.DisposeBuilder(w.builder)
-    w.stores, w.linked
+    !isempty(w.storing) && seldom(reaches, mod, w.storing)::Bool, w.reads_globals, w.linked
+end
+
+"Whether functions that others see reach one of these, not on the way to an exception."
+function reaches(mod::LLVM.Module, wanted::Vector{LLVM.Value})
+    work = filter(f -> LLVM.IsDeclaration(f) == 0 && LLVM.GetLinkage(f) == LLVM.LINKAGE_EXTERNAL, LLVM.functions(mod))
+    seen = IdDict{Any,Any}()
+    while !isempty(work)
+        f = pop!(work)
+        haskey(seen, f) && continue
+        seen[f] = true
+        f in wanted && return true
+        for b in LLVM.blocks(f), i in LLVM.instructions(b)
+            LLVM.GetInstructionOpcode(i) == LLVM.OP_CALL || continue
+            g = behind(LLVM.GetCalledValue(i))
+            LLVM.GetValueKind(g) == LLVM.VALUE_FUNCTION && LLVM.IsDeclaration(g) == 0 && !startswith(LLVM.name(g), "enzyme.cold.") && push!(work, g)
+        end
+    end
+    false
 end
 
 end

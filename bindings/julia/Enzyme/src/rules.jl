@@ -5,11 +5,11 @@
 # and store what it returns; Julia's compiler writes their code, as that of all else.
 #
 # Handled: functions without data of their own, of floats, integers and arrays, that return a float or nothing; one lane. Floats are always
-# Duplicated or Active; an array without shadow is Const. Other uses of a rule are refused, those in split sweeps if there is a tape.
+# Duplicated or Active; an array without shadow is Const. Other uses of a rule are refused.
 
 module Rules
 
-import ..LLVM, ..Emit, ..Models, ..EnzymeRules, ..refuse, ..make_ref, ..RefValue
+import ..LLVM, ..Emit, ..Models, ..EnzymeRules, ..refuse, ..words, ..seldom, ..make_ref, ..RefValue
 import ..Annotation, ..Const, ..Active, ..Duplicated
 
 "The methods of rules with the type of each function that one is of."
@@ -35,20 +35,19 @@ function function_type(P)
     T isa DataType && T <: Annotation ? function_type(T.parameters[1]) : P
 end
 
-const RULES = ((EnzymeRules.forward, 3), (EnzymeRules.augmented_primal, 3), (EnzymeRules.inactive, 2))
+const RULES = ((EnzymeRules.forward, 3), (EnzymeRules.augmented_primal, 3), (EnzymeRules.inactive, 2), (EnzymeRules.inactive_noinl, 2))
+const INACTIVE = (EnzymeRules.inactive, EnzymeRules.inactive_noinl)
+
+has_any() = Emit.has_methods(EnzymeRules.forward) || Emit.has_methods(EnzymeRules.augmented_primal) || Emit.has_methods(EnzymeRules.reverse) ||
+    Emit.has_methods(EnzymeRules.inactive) || Emit.has_methods(EnzymeRules.inactive_noinl)
 
 "Grows with each rule."
-function age()
-    newest = UInt(0)
-    for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, EnzymeRules.inactive), m in methods(rule)
-        newest = max(newest, m.primary_world)
-    end
-    newest
-end
+age() = has_any() ? seldom(newest)::UInt : UInt(0)
+newest() = maximum(m.primary_world for rule in (EnzymeRules.forward, EnzymeRules.augmented_primal, EnzymeRules.reverse, INACTIVE...) for m in methods(rule))
 
 "Whether the rule is for calls of a method with these types of arguments."
 function fits(rule, m::Method, F, arguments)
-    rule === EnzymeRules.inactive && return typeintersect(m.sig, Tuple{typeof(rule),F,arguments...}) !== Union{}
+    rule in INACTIVE && return typeintersect(m.sig, Tuple{typeof(rule),F,arguments...}) !== Union{}
     annotated = map(T -> Base.isvarargtype(T) ? Vararg{Annotation} : isconcretetype(T) ? Annotation{T} : Annotation{<:T}, arguments)
     typeintersect(m.sig, Tuple{typeof(rule),Any,Annotation{F},Type,annotated...}) !== Union{}
 end
@@ -56,9 +55,10 @@ end
 # ---- methods stay calls ----
 
 "Redefines methods that have a rule as they are, but never inlined: Julia's own compiler would dissolve them in their callers."
-function keep_calls!()
+keep_calls!() = (has_any() && seldom(keep_all_calls!); nothing)
+function keep_all_calls!()
     for (rule, at) in RULES, (m, F) in given(rule, at), target in methods(F.instance)
-        isdefined(F.name.mt, :kwsorter) &&
+        Emit.has_keywords(F) &&
             @warn "Enzyme: the rule at $(m.file):$(m.line) is not used for calls with keywords" maxlog = 1 _id = Symbol(m.file, m.line)
         has_meta(target, :noinline) && continue
         signature = Base.unwrap_unionall(target.sig)
@@ -186,13 +186,18 @@ end
 What of a module has rules: text to be linked once all is optimised, and the code of rules. Functions with rules and those that the engine calls instead are
 external until then.
 """
-function install!(native, plan, world)
+function install!(native, plan, world::UInt)
+    has_any() ? seldom(install_all!, native, plan, world)::Tuple{String,Used} : ("", Used())
+end
+const Used = Vector{Pair{Core.MethodInstance,Any}}
+
+function install_all!(native, plan, world)
     c = LLVM.GetModuleContext(native.mod)
     w = Work(native.mod, plan, world, IOBuffer(), [])
     mark_inactive!(native, c, world)
     rule = plan.kind === :forward ? EnzymeRules.forward : EnzymeRules.augmented_primal
     for (n, found) in enumerate(having(native, rule, world))
-        plan.kind === :second && refuse("$(plan.what): $(found.what): there are no second derivatives through a rule")
+        plan.kind === :second && refuse("$(words(plan.what)): $(found.what): there are no second derivatives through a rule")
         keep!(native.mod, c, found.symbol)
         check_types(plan, found)
         plan.kind === :forward ? forward!(w, found, n) : reverse!(w, found, n)
@@ -220,8 +225,8 @@ end
 instances(F) = [i for m in methods(F.instance) for i in Emit.specializations(m)]
 
 function mark_inactive!(native, c, world)
-    for (m, F) in given(EnzymeRules.inactive, 2), instance in instances(F)
-        fits(EnzymeRules.inactive, m, F, instance.specTypes.parameters[2:end]) || continue
+    for rule in INACTIVE, (m, F) in given(rule, 2), instance in instances(F)
+        fits(rule, m, F, instance.specTypes.parameters[2:end]) || continue
         code = Emit.code_instance(instance, world)
         symbol = code === nothing ? "" : Emit.symbol(native, code)
         isempty(symbol) || LLVM.mark(keep_call!(native.mod, c, symbol), c, "enzyme_inactive")
@@ -240,7 +245,7 @@ supported(found) = (is_float(found.result) || found.result === Nothing) &&
     all(T -> is_float(T) || is_number(T) || is_array(T) || is_ghost(T), found.arguments.parameters)
 
 function check_types(plan, found)
-    supported(found) || refuse("$(plan.what): $(found.what): it is called with $(found.arguments) and returns $(found.result); " *
+    supported(found) || refuse("$(words(plan.what)): $(found.what): it is called with $(found.arguments) and returns $(found.result); " *
         "rules can be used for floats, integers and arrays that give a float or nothing")
 end
 
@@ -248,7 +253,7 @@ function check_method(plan, found, rule, types...)
     args = map(T -> is_float(T) ? types[end]{T} : is_array(T) ? Duplicated{T} : Const{T}, found.arguments.parameters)
     signature = Tuple{types[1],Const{found.function_type},types[2:end-1]...,args...}
     hasmethod(rule, signature) && return signature
-    refuse("$(plan.what): $(found.what): no method of $rule takes $signature; floats are always $(types[end]) here")
+    refuse("$(words(plan.what)): $(found.what): no method of $rule takes $signature; floats are always $(types[end]) here")
 end
 
 # ---- the engine's functions, as LLVM's text ----

@@ -1,13 +1,15 @@
 # Reverse mode in two calls: `autodiff_thunk` gives a function that runs the program and keeps a tape, and one that goes back on it.
 #
-# The tape holds the `Ref`s of the call, whose addresses both sweeps use, and memory of the engine's. What a function allocates on
-# Julia's heap would not be seen by the collector between the sweeps, so such functions are refused.
+# The tape holds the `Ref`s of the call, whose addresses both sweeps use, memory of the engine's, and the list that roots what the first sweep has made.
+# An array of references gets other memory when a sweep ends (runtime.ll), so the second would not see what is put into the
+# shadow of one: functions that return such arrays are refused.
 
 "What lies between the two sweeps: it can be gone back on once."
 mutable struct Tape{R}
     engine::Ptr{Cvoid}
     refs::R
-    back::Ptr{Cvoid}
+    roots::Vector{Any}
+    cached::Cached
     used::Bool
 end
 
@@ -24,6 +26,25 @@ struct ReverseSweep{M,FA,RA,AS} end
 """
 autodiff_thunk(mode::ReverseModeSplit, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N} =
     (ForwardSweep{typeof(mode),FA,RA,Tuple{arguments...}}(), ReverseSweep{typeof(mode),FA,RA,Tuple{arguments...}}())
+
+"As `autodiff_thunk`."
+autodiff_deferred_thunk(arguments...) = autodiff_thunk(arguments...)
+
+"""
+    tape_type(ReverseSplitWithPrimal, Const{typeof(f)}, Active, Duplicated{Vector{Float64}}, ...)
+
+The type of the tape that the first sweep gives.
+"""
+function tape_type(mode::ReverseModeSplit, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N}
+    f, AS = value_type(FA), Any[arguments...]
+    R = result_type(Core.Compiler.return_type(Base.issingletontype(f) ? f.instance : throw(ArgumentError("tape_type: $f has data of its own")), Tuple{map(value_type, arguments)...}))
+    width = joint_width(Any[FA, AS...])
+    refs = Any[RefValue{R} for _ in 0:width]
+    for A in Any[FA, AS...], _ in 0:(A <: Const ? 0 : width)
+        push!(refs, RefValue{value_type(A)})
+    end
+    Tape{Tuple{refs...}}
+end
 
 struct TangentThunk{M,FA,RA,AS} end
 autodiff_thunk(mode::ForwardMode, ::Type{FA}, ::Type{RA}, arguments::Vararg{Type{<:Annotation},N}) where {FA<:Annotation,RA<:Annotation,N} =
@@ -46,34 +67,49 @@ end
 
 @generated function sweep(mode::M, ::Type{RA}, ::Type{R0}, f::FA, args::Vararg{Annotation,N}) where {M<:ReverseModeSplit,RA,R0,FA,N}
     try
-        sweep_expression(M.instance, RA, R0, FA, args)
+        sweep_expression(M.instance, RA, R0, FA, Any[args...])
     catch e
         throwing(e)
     end
 end
 
+"Whether a value of the type holds, or leads to, an array of references."
+function has_references(T, seen = Set{Any}())
+    (T in seen || isbitstype(T) || T <: Union{AbstractString,Symbol,Type}) && return false
+    push!(seen, T)
+    T <: Array && return !isbitstype(eltype(T))
+    !isconcretetype(T) || any(F -> has_references(F, seen), fieldtypes(T))
+end
+
 function sweep_expression(mode, RA, R0, FA, AS)
     R = result_type(R0)
-    width = joint_width([FA, AS...])
+    width = joint_width(Any[FA, AS...])
     foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
-    what = replace(describe(mode, value_type(FA), map(value_type, AS)), "autodiff(" => "autodiff_thunk(")
-    RA <: Active && !(R <: AbstractFloat && isconcretetype(R)) && refuse("$what: the result is Active, but its type is $R0, no float")
+    what = Asked("autodiff_thunk", mode, FA, AS)
+    RA <: Active && !(R <: AbstractFloat && isconcretetype(R)) && refuse("$(words(what)): the result is Active, but its type is $R0, no float")
+    RA <: Union{WithShadow,WithShadows} && has_references(R) &&
+        refuse("$(words(what)): the result, a $R, holds arrays of references: return what these lead to in a tuple, or write it into an argument")
     p = parts_of(FA, AS, R, width, :(make_ref($R)))
     plan = plan_of(:split, p, width, mode, what)
     shadow = RA <: Union{WithShadow,WithShadows} ? lane_values(p.lanes, width) : nothing
     cached = Cached()
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
-        $(without_collector(quote
-            $(p.made...)
-            refs = ($(p.pointers...),)
-            slots = map(pointer_from_objref, refs)
-            tape = GC.@preserve refs ccall(address, Ptr{Cvoid}, (Ref{NTuple{$(length(p.pointers)),Ptr{Cvoid}}},), slots)
-            $(QuoteNode(cached)).stores && tell_collector(f, args...)
-            return Tape(tape, refs, $(QuoteNode(cached)).back, false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
-        end))
+        $(p.made...)
+        roots = Any[]
+        refs = ($(p.pointers...),)
+        slots = map(pointer_from_objref, refs)
+        GC.@preserve refs roots begin
+            tape = go_forward($(QuoteNode(cached)), address, slots, roots, (f, args...))
+            return Tape(tape, refs, roots, $(QuoteNode(cached)), false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
+        end
     end
 end
+
+go_forward(cached::Cached, address, slots::S, roots, annotations) where {S} =
+    guarded_call(() -> ccall(address, Ptr{Cvoid}, (Ref{S}, Any), slots, roots), cached, roots, annotations)::Ptr{Cvoid}
+go_back!(tape::Tape, slots::S, annotations) where {S} =
+    guarded_call(() -> ccall(tape.cached.back, Cvoid, (Ref{S}, Any, Ptr{Cvoid}), slots, tape.roots, tape.engine), tape.cached, tape.roots, annotations)
 
 function (::ReverseSweep{M,FA,RA,AS})(f, args...) where {M,FA,RA,AS}
     count = fieldcount(AS)
@@ -84,12 +120,12 @@ function (::ReverseSweep{M,FA,RA,AS})(f, args...) where {M,FA,RA,AS}
 end
 
 @generated function go_back(::Type{RA}, ::Type{FA}, tape::Tape, adjoint, args::Vararg{Annotation,N}) where {RA,FA,N}
-    width = joint_width([FA, args...])
+    width = joint_width(Any[FA, args...])
     # Behind the result, its adjoints and the function.
     back, at = Any[], 2 + width + 1 + (FA <: Const ? 0 : width)
     for A in args
         shadows = A <: Const ? 0 : width
-        push!(back, A <: Active ? lane_values([:(tape.refs[$(at + lane)]) for lane in 1:width], width) : nothing)
+        push!(back, A <: Active ? lane_values(Any[:(tape.refs[$(at + lane)]) for lane in 1:width], width) : nothing)
         at += 1 + shadows
     end
     seed = RA <: Active ? [:(tape.refs[$(1 + lane)][] = $(width == 1 ? :adjoint : :(adjoint[$lane]))) for lane in 1:width] : Expr[]
@@ -98,10 +134,10 @@ end
         $(seed...)
         refs = tape.refs
         slots = map(pointer_from_objref, refs)
-        $(without_collector(quote
-            GC.@preserve refs ccall(tape.back, Cvoid, (Ref{NTuple{$(fieldcount(fieldtype(tape, :refs))),Ptr{Cvoid}}}, Ptr{Cvoid}), slots, tape.engine)
+        GC.@preserve tape refs begin
+            go_back!(tape, slots, args)
             tape.used = true
             return ($(Expr(:tuple, back...)),)
-        end))
+        end
     end
 end

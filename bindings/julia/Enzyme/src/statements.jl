@@ -6,9 +6,10 @@
 
 module Statements
 
-import ..LLVM, ..Emit
+import ..LLVM, ..Emit, ..seldom
 
-const NAMES = Dict(Float64 => "double", Float32 => "float")
+"The engine's name for a float type; empty for other types."
+float_name(@nospecialize(T)) = T === Float64 ? "double" : T === Float32 ? "float" : ""
 "So many floats at once; of more the engine would take all that follow for floats."
 const MOST = 64
 
@@ -17,127 +18,163 @@ const PROTOTYPES = """
     declare void @__enzyme_float(i8*, i64)
     """
 
-"The floats in a value of the type, structures in it included: their offsets and types."
-floats(T, start = 0, out = Tuple{Int,DataType}[]) =
-    haskey(NAMES, T) ? push!(out, (start, T)) : is_inline(T) ? floats_of_fields(T, start, out) : out
+"Floats of one type without gaps."
+struct Run
+    offset::Int
+    name::String
+    size::Int # of one
+    count::Int
+end
 
-function floats_of_fields(T, start = 0, out = Tuple{Int,DataType}[])
-    foreach(n -> floats(fieldtype(T, n), start + Int(fieldoffset(T, n)), out), 1:fieldcount(T))
+"The floats in a value of the type, structures in it included."
+function runs!(out::Vector{Run}, @nospecialize(T), start::Int)
+    name = float_name(T)
+    isempty(name) || return push_float!(out, name, sizeof(T), start)
+    is_inline(T) && runs_of_fields!(out, T, start)
     out
 end
 
-is_inline(T) = T isa DataType && isconcretetype(T) && !T.mutable && Base.allocatedinline(T)
-
-"Runs of one type without gaps: offset, type and number."
-function runs(floats)
-    out = Tuple{Int,DataType,Int}[]
-    for (offset, T) in floats
-        if !isempty(out)
-            start, S, count = out[end]
-            if S === T && count < MOST && start + count * sizeof(T) == offset
-                out[end] = (start, S, count + 1)
-                continue
-            end
-        end
-        push!(out, (offset, T, 1))
+function runs_of_fields!(out::Vector{Run}, @nospecialize(T), start::Int)
+    for n in 1:fieldcount(T)
+        runs!(out, fieldtype(T, n), start + Int(fieldoffset(T, n)))
     end
     out
 end
+
+function push_float!(out::Vector{Run}, name::String, size::Int, offset::Int)
+    if !isempty(out)
+        last = out[end]
+        if last.name == name && last.count < MOST && last.offset + last.count * size == offset
+            out[end] = Run(last.offset, name, size, last.count + 1)
+            return out
+        end
+    end
+    push!(out, Run(offset, name, size, 1))
+end
+
+is_inline(@nospecialize(T)) = T isa DataType && isconcretetype(T) && !Emit.is_mutable(T) && Base.allocatedinline(T)
 
 mutable struct Writer
     io::IOBuffer
     count::Int
 end
 
-function emit!(w::Writer, text)
+function emit!(w::Writer, @nospecialize(parts...))
     w.count += 1
-    println(w.io, "  %v$(w.count) = ", text)
-    "%v$(w.count)"
+    name = LLVM.texts("%v", string(w.count))
+    LLVM.put!(w.io, "  ", name, " = ")
+    for part in parts
+        write(w.io, part::String)
+    end
+    write(w.io, "\n")
+    name
 end
-at!(w::Writer, p, offset) = offset == 0 ? p : emit!(w, "getelementptr i8, i8* $p, i64 $offset")
-function load!(w::Writer, type, p, offset)
-    place = emit!(w, "bitcast i8* $(at!(w, p, offset)) to $type*")
-    emit!(w, "load $type, $type* $place, align 8")
+at!(w::Writer, p::String, offset::Int) = offset == 0 ? p : emit!(w, "getelementptr i8, i8* ", p, ", i64 ", string(offset))
+function load!(w::Writer, type::String, p::String, offset::Int)
+    place = emit!(w, "bitcast i8* ", at!(w, p, offset), " to ", type, "*")
+    emit!(w, "load ", type, ", ", type, "* ", place, ", align 8")
 end
-state!(w::Writer, p, T, bytes) = println(w.io, "  call void @__enzyme_$(NAMES[T])(i8* $p, i64 $bytes)")
+state!(w::Writer, p::String, run::Run, bytes::String = string(run.count * run.size)) =
+    LLVM.put!(w.io, "  call void @__enzyme_", run.name, "(i8* ", p, ", i64 ", bytes, ")\n")
 
 "What `body` writes, for programs in which the condition holds."
-function guarded!(body, w::Writer, condition)
+function guarded!(body, w::Writer, condition::String)
     w.count += 1
-    n = w.count
-    println(w.io, "  br i1 $condition, label %then$n, label %end$n\nthen$n:")
+    n = string(w.count)
+    LLVM.put!(w.io, "  br i1 ", condition, ", label %then", n, ", label %end", n, "\nthen", n, ":\n")
     body()
-    println(w.io, "  br label %end$n\nend$n:")
+    LLVM.put!(w.io, "  br label %end", n, "\nend", n, ":\n")
 end
 
 "What lies at `p`: a float, or the fields of a structure."
-function content!(w::Writer, p, T, above)
-    for (offset, F, count) in runs(haskey(NAMES, T) ? floats(T) : floats_of_fields(T))
-        state!(w, at!(w, p, offset), F, count * sizeof(F))
+function content!(w::Writer, p::String, @nospecialize(T), above::Vector{Any})
+    out = Run[]
+    isempty(float_name(T)) ? runs_of_fields!(out, T, 0) : runs!(out, T, 0)
+    for run in out
+        state!(w, at!(w, p, run.offset), run)
     end
-    references!(w, p, T, 0, above)
+    references!(w, p, T, 0, above, true)
+end
+
+function is_in(list::Vector{Any}, @nospecialize(T))
+    for x in list
+        x === T && return true
+    end
+    false
 end
 
 "The objects that the fields at `p` lead to; `sure`: all that a constructor sets is set."
-function references!(w::Writer, p, T, start, above, sure = true)
+function references!(w::Writer, p::String, @nospecialize(T), start::Int, above::Vector{Any}, sure::Bool)
     for n in 1:fieldcount(T)
         F, offset = fieldtype(T, n), start + Int(fieldoffset(T, n))
-        is_set = sure && n <= T.ninitialized
-        is_inline(F) ? references!(w, p, F, offset, above, is_set) : reference!(w, p, offset, F, above, is_set)
+        is_set = sure && n <= Emit.initialized(T)
+        if is_inline(F)
+            references!(w, p, F, offset, above, is_set)
+        elseif has_object(F)
+            seldom(reference!, w, p, offset, F, above, is_set)
+        end
     end
 end
 
-function reference!(w::Writer, p, offset, T, above, is_set)
-    (has_object(T) && !(T in above)) || return
+function reference!(w::Writer, p::String, offset::Int, @nospecialize(T), above::Vector{Any}, is_set::Bool)
+    is_in(above, T) && return
     object = load!(w, "i8*", p, offset)
-    is_set && return object!(w, object, T, [above; T])
-    guarded!(() -> object!(w, object, T, [above; T]), w, emit!(w, "icmp ne i8* $object, null"))
+    above = push!(copy(above), T)
+    is_set && return object!(w, object, T, above)
+    guarded!(() -> object!(w, object, T, above), w, emit!(w, "icmp ne i8* ", object, ", null"))
 end
 
-has_object(T) = T isa DataType && isconcretetype(T) && (T <: Array || fieldcount(T) > 0) && parentmodule(Statements).may_differentiate(T)
+has_object(@nospecialize(T)) =
+    T isa DataType && isconcretetype(T) && (T <: Array || fieldcount(T) > 0) && parentmodule(Statements).may_differentiate(T)
 
-function object!(w::Writer, p, T, above)
+function object!(w::Writer, p::String, @nospecialize(T), above::Vector{Any})
     T <: Array || return content!(w, p, T, above)
     E, size = eltype(T), Base.elsize(T)
-    is_inline = Base.allocatedinline(E)
-    found = is_inline ? runs(floats(E)) : []
-    has_references = is_inline ? E isa DataType && !isbitstype(E) && has_object(E) : has_object(E) && !(E in above)
+    inline = Base.allocatedinline(E)
+    found = inline ? runs!(Run[], E, 0) : Run[]
+    has_references = inline ? E isa DataType && !isbitstype(E) && has_object(E) : has_object(E) && !is_in(above, E)
     (isempty(found) && !has_references) && return
     data, length = load!(w, "i8*", p, Emit.ARRAY.data), load!(w, "i64", p, Emit.ARRAY.length)
-    for (offset, F, count) in found
-        whole = count * sizeof(F) == size
-        whole ? state!(w, data, F, emit!(w, "mul i64 $length, $size")) : state!(w, element!(w, data, size, length, offset), F, count * sizeof(F))
+    for run in found
+        if run.count * run.size == size
+            state!(w, data, run, emit!(w, "mul i64 ", length, ", ", string(size)))
+        else
+            state!(w, element!(w, data, size, length, run.offset), run)
+        end
     end
     has_references || return
-    guarded!(w, emit!(w, "icmp ne i64 $length, 0")) do
-        last = element!(w, data, size, emit!(w, "sub i64 $length, 1"), 0)
-        is_inline ? references!(w, last, E, 0, above, false) : reference!(w, last, 0, E, above, false)
+    guarded!(w, emit!(w, "icmp ne i64 ", length, ", 0")) do
+        last = element!(w, data, size, emit!(w, "sub i64 ", length, ", 1"), 0)
+        inline ? references!(w, last, E, 0, above, false) : reference!(w, last, 0, E, above, false)
     end
 end
 
 "The address in one of an array's elements."
-function element!(w::Writer, data, size, number, offset)
-    first = emit!(w, "bitcast i8* $data to [$size x i8]*")
-    emit!(w, "getelementptr [$size x i8], [$size x i8]* $first, i64 $number, i64 $offset")
+function element!(w::Writer, data::String, size::Int, number::String, offset::Int)
+    type = LLVM.texts("[", string(size), " x i8]")
+    first = emit!(w, "bitcast i8* ", data, " to ", type, "*")
+    emit!(w, "getelementptr ", type, ", ", type, "* ", first, ", i64 ", number, ", i64 ", string(offset))
 end
 
 "States, where the function begins, what its parameters point to: `contents` are the types of `Ref`s' values, `nothing` where it does not matter."
-function add!(m::LLVM.Module, f::LLVM.Value, contents)
-    LLVM.CountParams(f) == length(contents) || error("Enzyme: internal: a function of $(LLVM.CountParams(f)) parameters for $(length(contents)) values")
+function add!(m::LLVM.Module, f::LLVM.Value, contents::Vector{Any})
+    LLVM.CountParams(f) == length(contents) || error("Enzyme: internal: a function with other parameters than values")
     w = Writer(IOBuffer(), 0)
-    for (n, T) in enumerate(contents)
+    parameters = String[]
+    for n in 1:length(contents)
+        T = contents[n]
+        p = LLVM.texts("%p", string(n - 1))
+        push!(parameters, LLVM.texts("i8* ", p))
         T === nothing && continue
-        p = "%p$(n - 1)"
-        if haskey(NAMES, T) || is_inline(T)
+        if T === Float64 || T === Float32 || is_inline(T)
             content!(w, p, T, Any[])
         elseif has_object(T)
-            reference!(w, p, 0, T, Any[], true)
+            seldom(reference!, w, p, 0, T, Any[], true)
         end
     end
     body = String(take!(w.io))
     isempty(body) && return
-    parameters = join(("i8* %p$(n - 1)" for n in 1:length(contents)), ", ")
-    LLVM.link_text!(m, PROTOTYPES * "define void @enzyme.state($parameters) alwaysinline {\n" * body * "  ret void\n}\n")
+    LLVM.link_text!(m, LLVM.texts(PROTOTYPES, "define void @enzyme.state(", LLVM.listed(parameters), ") alwaysinline {\n", body, "  ret void\n}\n"))
     g = LLVM.GetNamedFunction(m, "enzyme.state")
     LLVM.SetLinkage(g, LLVM.LINKAGE_INTERNAL)
     call_first!(m, f, g)
@@ -147,10 +184,11 @@ end
 function call_first!(m, f, g)
     b = LLVM.CreateBuilderInContext(LLVM.GetModuleContext(m))
     LLVM.PositionBuilderBefore(b, LLVM.GetFirstInstruction(LLVM.GetEntryBasicBlock(f)))
-    given = map(0:(Int(LLVM.CountParams(f)) - 1)) do n
-        LLVM.BuildBitCast(b, LLVM.GetParam(f, n), LLVM.TypeOf(LLVM.GetParam(g, n)), "")
+    given = LLVM.parameters(f)
+    for n in 1:length(given)
+        given[n] = LLVM.BuildBitCast(b, given[n], LLVM.TypeOf(LLVM.GetParam(g, n - 1)), "")
     end
-    LLVM.BuildCall(b, g, LLVM.Ref[given...], length(given), "")
+    LLVM.BuildCall(b, g, given, length(given), "")
     LLVM.DisposeBuilder(b)
 end
 

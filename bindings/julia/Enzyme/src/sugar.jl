@@ -50,6 +50,16 @@ onehot(x::Array, first::Int, last::Int) = ntuple(n -> (e = zero(x); e[first + n 
 onehot(x::NTuple{N,T}) where {N,T<:AbstractFloat} = ntuple(n -> ntuple(m -> T(m == n), N), N)
 onehot(x::AbstractFloat) = (one(x),)
 
+"""
+    chunkedonehot(x, Val(n))
+
+As `onehot`, in tuples of `n` unit vectors, the last of which may be shorter.
+"""
+function chunkedonehot(x, ::Val{N}) where {N}
+    units = onehot(x)
+    Tuple(units[start:min(start + N - 1, end)] for start in 1:N:length(units))
+end
+
 chunk_size(chunk::Nothing, n) = min(n, 8)
 chunk_size(::Val{C}, n) where {C} = C
 
@@ -157,11 +167,11 @@ end
 @generated function second_call(::Type{R}, product::X, gradient::X, f::F, x::X, v::X) where {R,F,X}
     what = "hvp($F, ::$X)"
     R <: AbstractFloat && isconcretetype(R) || return throwing(ArgumentError("$what: the function returns a $R, no float"))
-    made = [:(r = make_ref($R)), :(dr = make_ref($R)), :(s = make_ref($R, one($R))), :(ds = make_ref($R)), :(g = make_ref($F, f)),
+    made = Any[:(r = make_ref($R)), :(dr = make_ref($R)), :(s = make_ref($R, one($R))), :(ds = make_ref($R)), :(g = make_ref($F, f)),
         :(a = make_ref($X, x)), :(da = make_ref($X, v)), :(b = make_ref($X, gradient)), :(db = make_ref($X, product))]
     plan = Plan(:second, Tuple{typeof(primal),RefValue{R},RefValue{F},RefValue{X}}, Slot[], 1, String[], what)
-    call_expression(plan, made, [:r, :dr, :s, :ds, :g, :a, :da, :b, :db], nothing,
-        [:(Duplicated{$X}(x, v)), :(Duplicated{$X}(gradient, product)), :(Duplicated{$X}(product, gradient))])
+    call_expression(plan, made, Any[:r, :dr, :s, :ds, :g, :a, :da, :b, :db], nothing,
+        Any[:(Duplicated{$X}(x, v)), :(Duplicated{$X}(gradient, product)), :(Duplicated{$X}(product, gradient))])
 end
 
 "The product of the Hessian of `f` at `x` with `v`."

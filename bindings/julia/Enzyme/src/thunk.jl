@@ -5,8 +5,8 @@
 # out here. The shadow of a `Ref` is another `Ref`: it holds the tangent, the adjoint, or the shadow of an array. Around it stands
 # `enzyme_thunk(addresses)`, a marker call in LLVM's text, which takes the addresses of all `Ref`s in one array.
 #
-# Invariants: a compiled thunk is used only in worlds in which the code instance that it was made from is valid; the collector is off
-# from before the first `Ref` to after the last use of what the call leaves.
+# Invariants: a compiled thunk is used only in worlds in which the code instance that it was made from is valid; what a call makes is rooted from
+# then to after the last use of what the call leaves (runtime.ll), and so is what it may take out of its arguments.
 
 const RefValue = Base.RefValue
 
@@ -25,7 +25,7 @@ struct Plan
     slots::Vector{Slot}    # the result's, if there is one, the function's, the arguments'
     width::Int
     flags::Vector{String}
-    what::String           # in the user's words
+    what::Any              # in the user's words
 end
 
 "The types of what lies behind `primal`'s parameters, `nothing` for what has no shadow."
@@ -41,7 +41,7 @@ function contents(plan::Plan)
 end
 
 "The functions that a plan is called by."
-entries(plan::Plan) = plan.kind === :split ? ["enzyme_thunk", "enzyme_thunk_back"] : ["enzyme_thunk"]
+entries(plan::Plan) = plan.kind === :split ? ["enzyme_thunk", "enzyme_thunk_back", "enzyme_seal"] : ["enzyme_thunk", "enzyme_seal"]
 
 const PROTOTYPES = """
     @enzyme_const = external global i32
@@ -51,19 +51,21 @@ const PROTOTYPES = """
     @enzyme_strong_zero = external global i32
     declare void @__enzyme_autodiff(i8*, ...)
     declare void @__enzyme_fwddiff(i8*, ...)
+    declare void @enzyme.enter(i8*, i8*)
+    declare void @enzyme.leave(i8*)
     declare i8* @__enzyme_augmentfwd(i8*, ...)
     declare void @__enzyme_reverse(i8*, ...)
     """
 
 "The annotation and the values of each slot: addresses taken from the array that the thunk is called with."
-function slot_arguments(io::IO, slots)
-    out, count = String[], 0
+function slot_arguments!(out::Vector{String}, io::IO, slots::Vector{Slot})
+    count = 0
     for s in slots
         push!(out, s.shadows == 0 ? "i32* @enzyme_const" : "i32* @enzyme_dup")
         for _ in 0:s.shadows
-            println(io, "  %p$count = getelementptr i8*, i8** %slots, i64 $count")
-            println(io, "  %s$count = load i8*, i8** %p$count, align 8")
-            push!(out, "i8* %s$count")
+            n = string(count)
+            LLVM.put!(io, "  %p", n, " = getelementptr i8*, i8** %slots, i64 ", n, "\n  %s", n, " = load i8*, i8** %p", n, ", align 8\n")
+            push!(out, LLVM.texts("i8* %s", n))
             count += 1
         end
     end
@@ -72,35 +74,44 @@ end
 
 function thunk_text(plan::Plan, symbol::String)
     io = IOBuffer()
-    println(io, PROTOTYPES, "declare void @$symbol()")
-    first = ["i8* bitcast (void ()* @$symbol to i8*)"; ["i32* @$n" for n in plan.flags]]
-    plan.width > 1 && append!(first, ["i32* @enzyme_width", "i64 $(plan.width)"])
-    call(marker, arguments) = "call $marker(" * join(arguments, ", ") * ")"
-    open(head) = println(io, "define $head {")
+    LLVM.put!(io, PROTOTYPES, "declare void @", symbol, "()\n")
+    first = String[LLVM.texts("i8* bitcast (void ()* @", symbol, " to i8*)")]
+    for n in plan.flags
+        push!(first, LLVM.texts("i32* @", n))
+    end
+    if plan.width > 1
+        push!(first, "i32* @enzyme_width")
+        push!(first, LLVM.texts("i64 ", string(plan.width)))
+    end
+    head = "define void @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n"
     if plan.kind === :split
-        open("i8* @enzyme_thunk(i8** nocapture readonly %slots)")
-        println(io, "  %tape = ", call("i8* (i8*, ...) @__enzyme_augmentfwd", [first; slot_arguments(io, plan.slots)]), "\n  ret i8* %tape\n}")
-        open("void @enzyme_thunk_back(i8** nocapture readonly %slots, i8* %tape)")
-        println(io, "  ", call("void (i8*, ...) @__enzyme_reverse", [first; slot_arguments(io, plan.slots); "i8* %tape"]), "\n  ret void\n}")
+        write(io, "define i8* @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n")
+        marker!(io, "  %tape = call i8* (i8*, ...) @__enzyme_augmentfwd", slot_arguments!(copy(first), io, plan.slots), "i8* %tape")
+        write(io, "define void @enzyme_thunk_back(i8** nocapture readonly %slots, i8* %roots, i8* %tape) {\n")
+        marker!(io, "  call void (i8*, ...) @__enzyme_reverse", push!(slot_arguments!(copy(first), io, plan.slots), "i8* %tape"), "void")
     elseif plan.kind === :second
         # The gradient, as a function of all that it reads and writes, in forward mode: result, seed, function, argument, gradient.
-        open("internal void @enzyme_gradient(i8* %r, i8* %s, i8* %f, i8* %x, i8* %g)")
-        gradient = [first; "i32* @enzyme_dup"; "i8* %r"; "i8* %s"; "i32* @enzyme_const"; "i8* %f"; "i32* @enzyme_dup"; "i8* %x"; "i8* %g"]
-        println(io, "  ", call("void (i8*, ...) @__enzyme_autodiff", gradient), "\n  ret void\n}")
-        open("void @enzyme_thunk(i8** nocapture readonly %slots)")
-        slots = [Slot(1), Slot(1), Slot(0), Slot(1), Slot(1)]
-        inner = "i8* bitcast (void (i8*, i8*, i8*, i8*, i8*)* @enzyme_gradient to i8*)"
-        println(io, "  ", call("void (i8*, ...) @__enzyme_fwddiff", [inner; slot_arguments(io, slots)]), "\n  ret void\n}")
+        write(io, "define internal void @enzyme_gradient(i8* %r, i8* %s, i8* %f, i8* %x, i8* %g) {\n")
+        gradient = append!(copy(first), ["i32* @enzyme_dup", "i8* %r", "i8* %s", "i32* @enzyme_const", "i8* %f", "i32* @enzyme_dup", "i8* %x", "i8* %g"])
+        marker!(io, "  call void (i8*, ...) @__enzyme_autodiff", gradient, "void"; enters = false)
+        write(io, head)
+        inner = ["i8* bitcast (void (i8*, i8*, i8*, i8*, i8*)* @enzyme_gradient to i8*)"]
+        marker!(io, "  call void (i8*, ...) @__enzyme_fwddiff", slot_arguments!(inner, io, [Slot(1), Slot(1), Slot(0), Slot(1), Slot(1)]), "void")
     else
-        marker = plan.kind === :reverse ? "@__enzyme_autodiff" : "@__enzyme_fwddiff"
-        open("void @enzyme_thunk(i8** nocapture readonly %slots)")
-        println(io, "  ", call("void (i8*, ...) $marker", [first; slot_arguments(io, plan.slots)]), "\n  ret void\n}")
+        write(io, head)
+        call = plan.kind === :reverse ? "  call void (i8*, ...) @__enzyme_autodiff" : "  call void (i8*, ...) @__enzyme_fwddiff"
+        marker!(io, call, slot_arguments!(first, io, plan.slots), "void")
     end
     String(take!(io))
 end
 
-"Functions that make objects of the collector's."
-const ALLOCATORS = ("julia.gc_alloc_obj", "julia.array_header", "julia.array_header_like", "julia.array_header_reshaped", "julia.array_data", "julia.box")
+"The end of a function: the call of a marker, and what is returned."
+function marker!(io::IO, call::String, arguments::Vector{String}, result::String; enters = true)
+    enters && LLVM.put!(io, "  %frame = alloca [24 x i8], align 16\n  %entered = bitcast [24 x i8]* %frame to i8*\n  call void @enzyme.enter(i8* %entered, i8* %roots)\n")
+    LLVM.put!(io, call, "(", LLVM.listed(arguments), ")\n")
+    enters && write(io, "  call void @enzyme.leave(i8* %entered)\n")
+    LLVM.put!(io, "  ret ", result, "\n}\n")
+end
 
 const here = @__DIR__
 const models_text = read(joinpath(here, "models.ll"), String)
@@ -118,19 +129,27 @@ function dump_text(name, text)
     write(joinpath(dumps[], name), text)
 end
 
+"What a derivative needs of the collector."
+struct Needs
+    roots::Bool  # it makes objects, or is given some by functions of the run-time system
+    stores::Bool # it stores references in objects
+    all::Bool    # all that it holds can be rooted: not what functions give that are unknown, nor what it may take out of global objects
+end
+
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
 function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
+    isempty(Emit.missing_parts) || seldom(refuse, plan.what, LLVM.texts("not on Julia ", string(VERSION), ": ", Emit.missing_parts))
     Library.load()
     native = Emit.native(instance)
     code = Emit.code_instance(instance, world)
-    code === nothing && refuse("$(plan.what): the call has no single method")
+    code === nothing && seldom(refuse, plan.what, "the call has no single method")
     symbol = Emit.symbol(native, code)
-    isempty(symbol) && refuse("$(plan.what): Julia gives this method no code of its own")
+    isempty(symbol) && seldom(refuse, plan.what, "Julia gives this method no code of its own")
     m = native.mod
     for f in LLVM.functions(m)
         LLVM.name(f) == symbol && LLVM.SetLinkage(f, LLVM.LINKAGE_EXTERNAL)
     end
-    LLVM.run_passes(m, LLVM.AddGlobalDCEPass, LLVM.AddStripDeadPrototypesPass)
+    LLVM.prune!(m)
     Normalise.mark_mathematics!(native, world)
     Models.use!(native, world)
     rules, used = Rules.install!(native, plan, world)
@@ -138,18 +157,14 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     Emit.optimise!(m)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    stores, linked = Normalise.rewrite!(m, models)
+    stores, reads_globals, linked = Normalise.rewrite!(m, models)
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
-    LLVM.link_text!(m, thunk_text(plan, symbol) * rules)
-    Rules.seal!(m, rules)
-    LLVM.run_passes(m, LLVM.AddAlwaysInlinerPass, LLVM.AddGlobalDCEPass, LLVM.AddStripDeadPrototypesPass)
-    if plan.kind === :split && any(n -> LLVM.GetNamedFunction(m, n) != C_NULL, ALLOCATORS)
-        refuse("$(plan.what): the function allocates, and what it allocates would have to outlive the forward sweep: use autodiff(Reverse, ...)")
-    end
+    LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol), rules))
+    isempty(rules) || seldom(Rules.seal!, m, rules)
+    catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m)
+    LLVM.inline!(m)
+    roots, roots_all, roots_none = Normalise.roots!(m)
     dumps[] === nothing || dump_text("before.ll", LLVM.text(m))
-    if LLVM.GetNamedFunction(m, "julia.except_enter") != C_NULL
-        refuse("$(plan.what): it catches exceptions (try/catch), which has no derivative yet")
-    end
     bytes = LLVM.bitcode(m)
     LLVM.DisposeModule(m)
     given = Library.read_module(bytes)
@@ -157,11 +172,18 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     addresses = Ptr{Cvoid}[]
     refused = nothing
     try
-        foreach(l -> Library.link(given, l.bytes), linked)
+        for l in linked
+            Library.link(given, l.bytes)
+        end
         derived = Library.replace_markers(given)
-        Library.link(derived, runtime_text)
+        caught = catching === nothing ? Library.Item[] : seldom(Catching.differentiated, derived, catching)::Vector{Library.Item}
+        Library.link(derived, LLVM.texts(replace(runtime_text, "@FLOATS@" => type_address(Vector{Float64})), roots))
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
-        addresses = Library.compile(derived, entries(plan))
+        if isempty(caught)
+            addresses = Library.compile(derived, entries(plan))
+        else
+            refused = caught
+        end
     catch e
         e isa Library.Refusal || rethrow()
         refused = e.items
@@ -169,8 +191,8 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         Library.free_module(given)
         derived == C_NULL || Library.free_module(derived)
     end
-    refused === nothing || throw(EnzymeError(plan.what, refused))
-    code, addresses, stores, used
+    refused === nothing || seldom(refuse, plan.what, refused)
+    code, addresses, Needs(!roots_none, stores, roots_all && !(stores && reads_globals)), used
 end
 
 "The derivative of one method for one request, as it was compiled last."
@@ -182,8 +204,9 @@ mutable struct Cached
     code::Any
     address::Ptr{Cvoid}
     back::Ptr{Cvoid} # of the second sweep
-    stores::Bool     # the function stores references in objects
-    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, false)
+    seal::Ptr{Cvoid} # of what a call has made
+    needs::Needs
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, true))
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -203,13 +226,13 @@ end
         Rules.keep_calls!()
         world, rules = Emit.world_age(), Rules.age()
         instance = Emit.method_instance(made.signature, world)
-        instance === nothing && refuse("$(made.what): no method fits these arguments")
+        instance === nothing && seldom(refuse, made.what, "no method fits these arguments")
         code = Emit.code_instance(instance, world)
         holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
             all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
         if !holds
-            cached.code, addresses, cached.stores, cached.used = compile(made, instance, world)
-            cached.address, cached.back = first(addresses), last(addresses)
+            cached.code, addresses, cached.needs, cached.used = compile(made, instance, world)
+            cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
         end
         cached.world, cached.session, cached.rules = world, session[], rules
         return cached.address

@@ -73,7 +73,7 @@ function active_message(T)
     "Active: a $T is no value made of floats alone: use Const, Duplicated or MixedDuplicated"
 end
 
-ismutabletype(T) = T isa DataType && T.mutable
+ismutabletype(T) = Emit.is_mutable(T)
 
 "Whether values of the type are floats, or structures by value with floats and nothing that is memory."
 @generated can_be_active(::Type{T}) where {T} = isbitstype(T) && has_floats(T)
@@ -115,6 +115,28 @@ const ReverseSplitNoPrimal = ReverseModeSplit{false,true,0,false,false}()
 const ReverseSplitWithPrimal = ReverseModeSplit{true,true,0,false,false}()
 
 ReverseSplitWidth(::ReverseModeSplit{P,S,W,R,Z}, ::Val{N}) where {P,S,W,R,Z,N} = ReverseModeSplit{P,S,N,R,Z}()
+
+"""
+    ReverseSplitModified(mode, Val(which))
+
+The mode itself: arguments may always be modified between the sweeps, what the second needs of them is kept.
+"""
+ReverseSplitModified(mode::ReverseModeSplit, which::Val) = mode
+
+"Reverse mode of functions that are holomorphic in all complex arguments: derivatives are f', not the gradient of its real part."
+struct HolomorphicMode{Primal,RuntimeActivity,StrongZero} <: Mode end
+const ReverseHolomorphic = HolomorphicMode{false,false,false}()
+const ReverseHolomorphicWithPrimal = HolomorphicMode{true,false,false}()
+
+set_runtime_activity(::HolomorphicMode{P,R,Z}, on::Bool = true) where {P,R,Z} = HolomorphicMode{P,on,Z}()
+set_strong_zero(::HolomorphicMode{P,R,Z}, on::Bool = true) where {P,R,Z} = HolomorphicMode{P,R,on}()
+WithPrimal(::HolomorphicMode{P,R,Z}) where {P,R,Z} = HolomorphicMode{true,R,Z}()
+NoPrimal(::HolomorphicMode{P,R,Z}) where {P,R,Z} = HolomorphicMode{false,R,Z}()
+needs_primal(::HolomorphicMode{P}) where {P} = P
+runtime_activity(::HolomorphicMode{P,R}) where {P,R} = R
+strong_zero(::HolomorphicMode{P,R,Z}) where {P,R,Z} = Z
+set_runtime_activity(mode::Mode, like::Mode) = set_runtime_activity(mode, runtime_activity(like))
+set_strong_zero(mode::Mode, like::Mode) = set_strong_zero(mode, strong_zero(like))
 
 set_runtime_activity(::ForwardMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ForwardMode{P,on,Z}()
 set_runtime_activity(::ReverseMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ReverseMode{P,on,Z}()

@@ -17,6 +17,7 @@ map_floats_of(g, x::Union{Integer,AbstractString,Symbol,AbstractChar,Nothing,Mis
 function map_floats_of(g, x::A, seen) where {A<:Array}
     (copies_all(g) || may_differentiate(A)) || return x
     haskey(seen, x) && return seen[x]::A
+    g isa Zero && eltype(A) <: AbstractFloat && isbitstype(eltype(A)) && return (seen[x] = zero(x))
     out = similar(x)
     seen[x] = out
     for n in eachindex(x)
@@ -55,9 +56,17 @@ Sets all floats in the memory of `x` to zero.
 """
 make_zero!(x) = (clear_memory!(x, IdDict()); nothing)
 
+"""
+    remake_zero!(x)
+
+As `make_zero!`, for shadows that `make_zero` gave.
+"""
+remake_zero!(x) = make_zero!(x)
+
 function clear_memory!(x::Array{T}, seen) where {T}
     (haskey(seen, x) || !may_differentiate(typeof(x))) && return
     seen[x] = true
+    T <: AbstractFloat && isbitstype(T) && return fill!(x, zero(T))
     for n in eachindex(x)
         isassigned(x, n) || continue
         has_inline_floats(typeof(x[n])) ? (x[n] = cleared(x[n], seen)) : clear_memory!(x[n], seen)

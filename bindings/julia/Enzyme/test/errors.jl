@@ -26,20 +26,53 @@ end
 end
 
 @testset "of the engine" begin
-    f(x) = try
-        sqrt(x)
-    catch
-        0.0
-    end
-    e = thrown(() -> autodiff(Reverse, f, Active, Active(1.0)))
-    @test e isa Enzyme.EnzymeError
-    @test occursin("try/catch", message(e))
     e = thrown(() -> autodiff(Reverse, unknown_to_engine, Active, Active(1.0)))
     @test e isa Enzyme.EnzymeError && e.items[1].code == "E0201" && occursin("'significand'", message(e)) && occursin("errors.jl", message(e))
     e = thrown(() -> autodiff(Reverse, x -> Any[x, 1][1] * 2, Active, Active(1.0)))
     @test e isa Enzyme.EnzymeError && occursin("not inferred", message(e))
     e = thrown(() -> autodiff(Reverse, x -> (s = 0.0; for y in Any[x, x]; s += y::Float64; end; s), Active, Active(1.0)))
     @test e === nothing || e isa Enzyme.EnzymeError
+end
+
+@noinline fails() = error("no")
+catches(x) = try
+    sqrt(x)
+catch
+    0.0
+end
+# What an exception takes out of a block.
+catches_value(x) = (y = 0.0; try; y = x; fails(); catch; end; 3y)
+catches_in_array(v) = (try; v[1] = v[2]; fails(); catch; end; 3v[1])
+finishes(x) = (io = IOBuffer(); try; print(io, x > 0); finally; close(io); end; x^2)
+@noinline order(n) = try
+    n > 3 && fails()
+    n
+catch
+    10
+end
+@noinline number(text) = try
+    parse(Int, text)
+catch e
+    e isa ArgumentError || rethrow()
+    7
+end
+
+@testset "exceptions caught inside" begin
+    # Nothing active is caught.
+    for (n, expected) in ((2, 2.0), (5, 10.0))
+        @test autodiff(Reverse, (x, n) -> x * order(n), Active, Active(2.0), Const(n)) == ((expected, nothing),)
+        @test autodiff(Forward, (x, n) -> x * order(n), Duplicated(2.0, 1.0), Const(n)) == (expected,)
+    end
+    @test autodiff(Reverse, (x, s) -> x * number(s), Active, Active(2.0), Const("12")) == ((12.0, nothing),)
+    @test autodiff(Reverse, (x, s) -> x * number(s), Active, Active(2.0), Const("?")) == ((7.0, nothing),)
+    for f in (catches, catches_value, finishes), (mode, x) in ((Reverse, Active(4.0)), (Forward, Duplicated(4.0, 1.0)))
+        e = thrown(() -> autodiff(mode, f, x))
+        @test e isa Enzyme.EnzymeError && occursin("exceptions are caught here", message(e)) && occursin("errors.jl:", message(e))
+        f === catches && @test e.items[1].line == first(methods(catches)).line
+    end
+    e = thrown(() -> autodiff(Reverse, catches_in_array, Active, Duplicated([1.0, 2.0], zeros(2))))
+    @test e isa Enzyme.EnzymeError && occursin("in julia_catches_in_array", message(e))
+    @test autodiff(Reverse, x -> x^2, Active, Active(3.0)) == ((6.0,),)
 end
 
 struct Particle

@@ -126,7 +126,13 @@ end
     tape, value, _ = forward(Const(cube), Active(2.0))
     @test value == 8.0 && reverse(Const(cube), Active(2.0), 1.0, tape) == ((200.0,),)
     inner(x, y) = weigh(x, 4, y, 0.5f0)
-    @test_throws Enzyme.EnzymeError autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(inner)}, Active, Active{Float64}, Const{Vector{Float64}})[1](Const(inner), Active(2.0), Const([1.0]))
+    # A tape of the rule's own, and a collection between both sweeps.
+    expected = autodiff(Reverse, inner, Active, Active(2.0), Const([1.0]))
+    forward, reverse = autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(inner)}, Active, Active{Float64}, Const{Vector{Float64}})
+    tape, = forward(Const(inner), Active(2.0), Const([1.0]))
+    GC.gc()
+    [rand(10) for _ in 1:1000]
+    @test reverse(Const(inner), Active(2.0), Const([1.0]), 1.0, tape) == expected && expected[1][1] != 0
 end
 
 @testset "inactive" begin

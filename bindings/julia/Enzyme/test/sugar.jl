@@ -79,3 +79,11 @@ end
     wrong(x) = x > 2.9999999 ? x^2 : 0.0
     @test_throws ErrorException test_reverse(wrong, Active, (2.9999999, Active))
 end
+
+@testset "units in chunks" begin
+    @test chunkedonehot([1.0, 2.0, 3.0], Val(2)) == (([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]), ([0.0, 0.0, 1.0],))
+    @test chunkedonehot((1.0, 2.0, 3.0), Val(2)) == (((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), ((0.0, 0.0, 1.0),))
+    x = [1.0]
+    remake_zero!(x)
+    @test x == [0.0]
+end

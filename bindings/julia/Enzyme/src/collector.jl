@@ -1,0 +1,67 @@
+# Calls of thunks, and the garbage collector, which runs while they do. What a derivative makes it roots itself, in a list of the call's (runtime.ll);
+# what is rooted here besides is what it may take out of its arguments and go on using.
+
+"Calls a thunk with the addresses of `Ref`s; `annotations` are the arguments."
+@inline function call(cached::Cached, address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}, roots::Vector{Any}, annotations) where {N}
+    needs = cached.needs
+    if needs.roots || needs.stores
+        guarded_call(() -> bare_call(address, slots, roots), cached, roots, annotations)
+    else
+        bare_call(address, slots, roots)
+    end
+    nothing
+end
+
+@inline bare_call(address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}, roots::Vector{Any}) where {N} =
+    ccall(address, Cvoid, (Ref{NTuple{N,Ptr{Cvoid}}}, Any), slots, roots)
+
+@noinline function guarded_call(@nospecialize(sweep), cached::Cached, roots::Vector{Any}, @nospecialize(annotations))
+    needs = cached.needs
+    held = needs.stores ? seldom(all_objects, annotations)::Vector{Any} : roots
+    collecting = needs.all ? Cint(1) : ccall(:jl_gc_enable, Cint, (Cint,), 0)
+    GC.@preserve held try
+        sweep()
+    finally
+        ccall(cached.seal, Cvoid, (Any,), roots)
+        # What a function stores in an object the engine stores in its shadow, of which the collector is not told: old objects must be looked at
+        # again, or what is new in them goes.
+        needs.stores && seldom(foreach, look_again, seldom(all_objects, annotations))
+        needs.all || ccall(:jl_gc_enable, Cint, (Cint,), collecting)
+    end
+end
+
+"All objects that annotations lead to."
+function all_objects(@nospecialize(annotations))
+    out, seen = Any[], IdDict()
+    for a in annotations
+        a isa Union{Const,Active} || objects!(out, a.dval, seen)
+        objects!(out, a.val, seen)
+    end
+    out
+end
+
+objects!(out, x::Union{AbstractFloat,Integer,AbstractString,Symbol,Nothing,Type,Module}, seen) = nothing
+function objects!(out, x::T, seen) where {T}
+    (isbitstype(T) || haskey(seen, x)) && return
+    push!(out, x)
+    T <: Array && isbitstype(eltype(T)) && return
+    if ismutabletype(T)
+        seen[x] = true
+    end
+    if x isa Array
+        for n in eachindex(x)
+            isassigned(x, n) && objects!(out, x[n], seen)
+        end
+    else
+        for n in 1:fieldcount(T)
+            isdefined(x, n) && objects!(out, getfield(x, n), seen)
+        end
+    end
+end
+
+function look_again(@nospecialize(x))
+    ismutabletype(typeof(x)) || return
+    header = unsafe_load(Ptr{UInt}(pointer_from_objref(x)) - sizeof(UInt))
+    header & 3 == 3 && ccall(:jl_gc_queue_root, Cvoid, (Any,), x)
+    nothing
+end
