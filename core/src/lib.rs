@@ -1,5 +1,5 @@
 //! The facade: finds markers in a module, differentiates, replaces them. One straight pipeline, in [`pipeline`]. Compilers that use the
-//! engine as a library begin at [`derive`].
+//! engine as a library begin at [`derive()`].
 
 #![forbid(unsafe_code)]
 

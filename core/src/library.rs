@@ -41,7 +41,7 @@ pub fn derive(bitcode: &[u8], wanted: &[Named], options: &Options) -> Result<Vec
     Ok(module.bitcode())
 }
 
-/// As [`derive`], on a module that is owned already. If it is refused, the module is of no more use.
+/// As [`derive()`], on a module that is owned already. If it is refused, the module is of no more use.
 pub fn replace(module: &mut OwnedModule, wanted: &[Named], options: &Options) -> Result<(), Vec<Told>> {
     let told = module.with_session(|session| {
         session.keep_diagnostics();
