@@ -2,7 +2,6 @@
 
 use std::ffi::CString;
 
-use enzyme_core::Report;
 use enzyme_llvm::Told;
 
 use crate::types::EnzymeStatus;
@@ -70,17 +69,5 @@ impl Failure {
             column: t.column,
         };
         Failure { status: EnzymeStatus::Refused, items: told.iter().map(item).collect() }
-    }
-
-    /// A request that does not fit.
-    pub fn unfit(report: &Report) -> Failure {
-        let item = Item {
-            code: text(report.code.id),
-            message: text(&report.message),
-            notes: report.notes.iter().map(|n| text(n)).collect(),
-            help: text(report.code.help),
-            ..Item::default()
-        };
-        Failure { status: EnzymeStatus::Refused, items: vec![item] }
     }
 }

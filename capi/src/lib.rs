@@ -22,9 +22,9 @@ use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use enzyme_core::named::{self, Activity, Named};
+use enzyme_core::library;
+use enzyme_core::named::{Activity, Named};
 use enzyme_llvm::tools::OwnedModule;
-use enzyme_llvm::{Level, Options, Phase};
 
 use error::{Failure, Item};
 use handles::{Object, Settings, free, get, keep, lock};
@@ -312,10 +312,10 @@ fn derive(
     let out = place(derivative, "derivative")?;
     let wanted = wanted()?;
     let copy = lock(&given).bitcode();
-    let copy = OwnedModule::from_bytes(&copy).map_err(|e| Failure::internal(&e.message))?;
-    let made = replace(copy, wanted.as_ref(), &options)?;
+    let mut copy = OwnedModule::from_bytes(&copy).map_err(|e| Failure::internal(&e.message))?;
+    library::replace(&mut copy, wanted.as_slice(), &options).map_err(|told| Failure::refused(&told))?;
     // SAFETY: it is not null, so it is a place for a handle.
-    unsafe { out.write(keep_module(made)) };
+    unsafe { out.write(keep_module(copy)) };
     Ok(())
 }
 
@@ -373,19 +373,6 @@ pub unsafe extern "C" fn enzyme_module_link(
         let bytes = unsafe { bytes(data, size) }?;
         lock(&given).link(bytes).map_err(Failure::malformed)
     })
-}
-
-/// Writes the function of a request, if there is one, and replaces all marker calls.
-fn replace(mut module: OwnedModule, wanted: Option<&Named>, options: &Options) -> Result<OwnedModule, Failure> {
-    let told = module.with_session(|session| {
-        session.keep_diagnostics();
-        if let Some(wanted) = wanted {
-            named::write(session, wanted).map_err(|report| Failure::unfit(&report))?;
-        }
-        enzyme_core::run(session, options, Phase::Explicit, Level::default());
-        Ok(session.take_diagnostics())
-    })?;
-    if told.is_empty() { Ok(module) } else { Err(Failure::refused(&told)) }
 }
 
 /// Makes native code of a copy of `module`, optimised for this machine at `level`, 0 to 3. What the module does not define is

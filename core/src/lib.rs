@@ -1,4 +1,5 @@
-//! The facade: finds markers in a module, differentiates, replaces them. One straight pipeline, in [`pipeline`].
+//! The facade: finds markers in a module, differentiates, replaces them. One straight pipeline, in [`pipeline`]. Compilers that use the
+//! engine as a library begin at [`derive()`].
 
 #![forbid(unsafe_code)]
 
@@ -7,6 +8,7 @@ pub mod codes;
 pub mod compiler;
 mod fortran;
 mod forward_split;
+pub mod library;
 pub mod marker;
 pub mod named;
 pub mod pipeline;
@@ -20,5 +22,8 @@ pub mod wrapper;
 pub use codes::Code;
 pub use enzyme_diff::Story;
 pub use enzyme_diff::story;
+pub use enzyme_llvm::{Options, Told};
+pub use library::{Failed, derive};
+pub use named::{Activity, Named};
 pub use pipeline::{explain, run};
 pub use report::Report;

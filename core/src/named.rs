@@ -57,6 +57,27 @@ pub struct Named {
     pub strong_zero: bool,
 }
 
+impl Named {
+    /// The gradient of `function`, called `function_gradient`: parameters by their types, one lane, without the value.
+    pub fn gradient(function: &str) -> Named {
+        Named {
+            function: function.to_owned(),
+            name: format!("{function}_gradient"),
+            forward: false,
+            params: Vec::new(),
+            width: 1,
+            value: false,
+            runtime_activity: false,
+            strong_zero: false,
+        }
+    }
+
+    /// The derivative of `function` along tangents, called `function_tangent`; else as [`Named::gradient`].
+    pub fn tangent(function: &str) -> Named {
+        Named { name: format!("{function}_tangent"), forward: true, ..Named::gradient(function) }
+    }
+}
+
 /// Writes the function of a request into the module, with a marker call for [`crate::run`] to replace.
 pub fn write(session: &mut Session, wanted: &Named) -> Result<(), Report> {
     let f = session.find_function(&wanted.function).filter(|f| session.has_body(*f));

@@ -1,5 +1,5 @@
 // Rules whose arguments and results travel in every way: a tape that is a number, adjoints in memory and in a vector register, memory behind
-// pointers in a structure, on the stack and on the heap. A cubature whose weights are filled in by a library.
+// pointers in a structure, on the stack and on the heap, and where nobody can tell it from constant memory before the program runs. A cubature whose weights are filled in by a library.
 #include "corpus.h"
 
 enum { N = 4 };
@@ -125,9 +125,61 @@ static struct singles area_reverse(float a, float b, float seed)
 
 void *__enzyme_register_gradient_area[] = {(void *)area, (void *)area_augmented, (void *)area_reverse};
 
-static double integral(const double *x, int n)
+__attribute__((noinline)) static void squares(const double *x, double *y, int n)
 {
-    double local[8], sum = 0.0, *heap = malloc(n * sizeof *heap);
+    for (int i = 0; i < n; i++)
+        y[i] = x[i] * x[i];
+}
+
+static void squares_augmented(const double *x, double *dx, double *y, double *dy, int n)
+{
+    (void)dx, (void)dy;
+    squares(x, y, n);
+}
+
+static void squares_reverse(const double *x, double *dx, double *y, double *dy, int n)
+{
+    (void)y;
+    for (int i = 0; i < n && dx && dy; i++) {
+        dx[i] += 2.0 * x[i] * dy[i];
+        dy[i] = 0.0;
+    }
+}
+
+static void squares_forward(const double *x, const double *dx, double *y, double *dy, int n)
+{
+    squares(x, y, n);
+    for (int i = 0; i < n && dy; i++)
+        dy[i] = dx ? 2.0 * x[i] * dx[i] : 0.0;
+}
+
+void *__enzyme_register_gradient_squares[] = {(void *)squares, (void *)squares_augmented, (void *)squares_reverse};
+void *__enzyme_register_derivative_squares[] = {(void *)squares, (void *)squares_forward};
+
+__attribute__((noinline)) static void squares_below(const double *x, double *y, int n)
+{
+    squares(x, y, n);
+}
+
+// Either may be seen as the memory that is constant.
+static double either(const double *x, const double *fixed, int n)
+{
+    double sum = 0.0, *own = malloc(2 * n * sizeof *own), *below = malloc(n * sizeof *below);
+    squares(x, own, n);
+    squares_below(x, below, n);
+    const double *seen = n > 2 ? own : fixed, *seen_below = n > 3 ? below : fixed;
+    for (int i = 0; i < n; i++)
+        sum += (i + 1) * seen[i] + seen_below[i] * x[0];
+    free(own);
+    free(below);
+    return sum;
+}
+
+static const double fixed_numbers[N] = {0.5, 1.5, 2.5, 3.5};
+
+static double integral(const double *x, const double *fixed, int n)
+{
+    double local[8], sum = either(x, fixed, n), *heap = malloc(n * sizeof *heap);
     struct weights first = {local, n, 1.5 + x[0]}, second = {heap, n, 2.5};
     fill(x, &first);
     fill(x, &second);
@@ -158,18 +210,18 @@ static void setup(void)
 
 static double value(const double *x)
 {
-    return integral(x, N);
+    return integral(x, fixed_numbers, N);
 }
 
 static double tangent(const double *x, const double *v)
 {
-    return __enzyme_fwddiff((void *)integral, enzyme_dup, x, v, enzyme_const, N);
+    return __enzyme_fwddiff((void *)integral, enzyme_dup, x, v, enzyme_const, fixed_numbers, enzyme_const, N);
 }
 
 static void gradient(const double *x, double *g)
 {
     corpus_zero(g, N);
-    __enzyme_autodiff_void((void *)integral, enzyme_dup, x, g, enzyme_const, N);
+    __enzyme_autodiff_void((void *)integral, enzyme_dup, x, g, enzyme_const, fixed_numbers, enzyme_const, N);
 }
 
 static const struct corpus_problem problem = {

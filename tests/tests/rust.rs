@@ -43,10 +43,11 @@ fn main() -> ExitCode {
             ];
             says(DUALV, true, &texts)
         }),
-        trial("refused::unknown", || says(UNKNOWN, true, &["[E0201]", "main.rs:"])),
+        trial("refused::unknown", unknown),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("other_packages", others),
+        trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
     ];
     for (name, level) in [("O0", "0"), ("O2", "2"), ("O3", "3")] {
@@ -210,17 +211,65 @@ fn others() -> Result<()> {
     Err(Error::Failed(format!("packages without the crate {:#?}, and with it {:#?}", graphs[0], graphs[1])))
 }
 
-/// The same bits when rustc itself loads the plugin.
+/// In a project of two hundred packages that does not use the crate, adding it builds the crate with what it needs, and of what
+/// was built before only the project itself; then nothing is built any more.
+fn two_hundred() -> Result<()> {
+    let folder = package("fn main() {}")?;
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap_or(folder.path())).map_err(Error::io("making a folder"))?;
+        std::fs::write(file, text).map_err(Error::io("writing a package"))
+    };
+    let with = std::fs::read_to_string(folder.path().join("Cargo.toml")).map_err(Error::io("reading a package"))?;
+    let mut list = String::from("[profile.dev]\ndebug = 0\n[dependencies]\n");
+    for n in 0..200 {
+        // A tree, so that each has others behind it.
+        let below = if n > 0 { format!("c{0} = {{ path = \"../c{0}\" }}", (n - 1) / 2) } else { String::new() };
+        let head = format!("[package]\nname = \"c{n}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        write(&format!("c{n}/Cargo.toml"), &format!("{head}[dependencies]\n{below}\n"))?;
+        write(&format!("c{n}/src/lib.rs"), "")?;
+        list.push_str(&format!("c{n} = {{ path = \"c{n}\" }}\n"));
+    }
+    let with = with.replace("[dependencies]\n", &list);
+    let without: String =
+        with.lines().filter(|line| !line.starts_with("enzyme ")).map(|line| format!("{line}\n")).collect();
+    let built = |manifest: &str| -> Result<Vec<String>> {
+        write("Cargo.toml", manifest)?;
+        let mut command = Command::new("cargo");
+        clean(command.current_dir(folder.path()).args(["build", "--message-format=json"]));
+        command.env("CARGO_TARGET_DIR", folder.path().join("target"));
+        let said = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo failed")?.stdout;
+        let name = |line: &str| {
+            Some(line.split_once("\"target\":")?.1.split_once("\"name\":\"")?.1.split_once('"')?.0.to_owned())
+        };
+        let mut names: Vec<String> =
+            said.lines().filter(|line| line.contains("\"fresh\":false")).filter_map(name).collect();
+        names.sort();
+        Ok(names)
+    };
+    let (first, then, last) = (built(&without)?, built(&with)?, built(&with)?);
+    let again: Vec<&String> = then.iter().filter(|name| first.contains(name)).collect();
+    if first.len() == 201 && then.iter().any(|name| name == "enzyme") && again == ["one"] && last.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Failed(format!("built: {} without the crate, {then:?} with it, {last:?} once more", first.len())))
+}
+
+/// The same bits when rustc itself loads the plugin; options of the plugin by way of the linker.
 fn llvm_plugins() -> Result<()> {
     let folder = package(BITS)?;
     let mut answers = Vec::new();
-    for mode in [None, Some("--llvm-plugins")] {
+    for mode in ["--option=print-plan", "--llvm-plugins"] {
         let mut command = cargo_enzyme(folder.path())?;
-        command.args(mode).args(["run", "--release"]);
-        if mode.is_some() {
+        command.args([mode, "run", "--release"]);
+        if mode == "--llvm-plugins" {
             command.env("RUSTC_BOOTSTRAP", "1");
         }
-        answers.push(process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?.stdout);
+        let finished = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
+        if finished.stderr.contains("plan of @") != (mode != "--llvm-plugins") {
+            return Err(finished.failure("the plan is printed where it is asked for, and only there"));
+        }
+        answers.push(finished.stdout);
     }
     // The derivative of a product is exact: 3 and 2.
     if answers[0] == answers[1]
@@ -304,10 +353,19 @@ const COUNT: &str = "
 fn f(x: f64, y: f64) -> f64 { x * y }
 fn main() {}
 ";
-/// A function of which nothing is known.
-const UNKNOWN: &str = "
-unsafe extern \"C\" { fn strange(x: f64) -> f64; }
-#[enzyme::autodiff_reverse(d, Active, Active)]
-fn f(x: f64) -> f64 { unsafe { strange(x) } }
-fn main() { println!(\"{:?}\", d(1.0, 1.0)); }
-";
+/// Functions of which nothing is known, more of them than lld tells errors by itself.
+fn unknown() -> Result<()> {
+    let function = |n: usize| {
+        format!(
+            "unsafe extern \"C\" {{ fn strange{n}(x: f64) -> f64; }}\n\
+             #[enzyme::autodiff_reverse(d{n}, Active, Active)]\n\
+             fn f{n}(x: f64) -> f64 {{ unsafe {{ strange{n}(x) }} }}\n"
+        )
+    };
+    let source: String = (0..25).map(function).collect();
+    let calls: String = (0..25).map(|n| format!("println!(\"{{:?}}\", d{n}(1.0, 1.0));")).collect();
+    // The call stands in the last of three lines.
+    let places: Vec<String> = (0..25).map(|n| format!("main.rs:{}:", 3 * n + 3)).collect();
+    let texts: Vec<&str> = places.iter().map(String::as_str).chain(["[E0201]"]).collect();
+    says(&format!("{source}fn main() {{ {calls} }}\n"), true, &texts)
+}

@@ -14,18 +14,25 @@ pub const NAME: &str = "enzyme-cc";
 pub fn link(arguments: &[OsString]) -> Result<ExitCode, String> {
     let clang = place::tool("clang", "ENZYME_CLANG", "clang-22")?;
     let mut command = Command::new(clang);
-    command.args(arguments);
     if let Some(level) = level(arguments) {
         let lld = place::tool("ld.lld", "ENZYME_LLD", "lld-22")?;
         command.arg(with("--ld-path=", lld.as_os_str()));
-        command.arg(with("-Wl,--load-pass-plugin=", place::plugin()?.as_os_str()));
+        let plugin = place::plugin()?;
+        command.arg(with("-Wl,--load-pass-plugin=", plugin.as_os_str()));
+        // Its options exist once it is loaded, so this comes before them; lld loads passes later.
+        command.arg(with("-Wl,-mllvm,-load=", plugin.as_os_str()));
+        // Each refusal is an error, and all are told, as by rustc; lld would stop after twenty.
+        command.arg("-Wl,--error-limit=0");
         // What was optimised by nobody yet is optimised here, as a file would be. Unoptimised Rust copies bytes of which no type is told: it is
         // simplified all the same, so that more can be differentiated.
         let level = if level == '0' { '1' } else { level };
         command.arg(format!("-Wl,--lto-newpm-passes=default<O{level}>"));
     }
-    let output =
-        command.stderr(Stdio::piped()).output().map_err(|error| format!("clang cannot be started: {error}"))?;
+    let output = command
+        .args(arguments)
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|error| format!("clang cannot be started: {error}"))?;
     let said = readable(&String::from_utf8_lossy(&output.stderr));
     let _ = std::io::stderr().write_all(said.as_bytes());
     let _ = std::io::stdout().write_all(&output.stdout);

@@ -20,11 +20,18 @@ use clap::Parser;
 
 /// Rust programs with derivatives: cargo, with the Enzyme plugin at the link.
 #[derive(Parser)]
-#[command(name = "cargo enzyme", version, override_usage = "cargo enzyme [--llvm-plugins] <COMMAND> [ARGUMENTS]...")]
+#[command(
+    name = "cargo enzyme",
+    version,
+    override_usage = "cargo enzyme [--llvm-plugins] [-o NAME[=VALUE]]... <COMMAND> [ARGUMENTS]..."
+)]
 struct Arguments {
     /// Have rustc load the plugin (nightly, or RUSTC_BOOTSTRAP=1), instead of the linker
     #[arg(long)]
     llvm_plugins: bool,
+    /// An option of the plugin, such as `-o print-plan` or `-o max-tape=16M`; what it prints comes as a message of the linker
+    #[arg(short, long = "option", value_name = "NAME[=VALUE]")]
+    options: Vec<String>,
     /// A command of cargo: build, run, test, bench
     command: String,
     /// What that command gets
@@ -83,6 +90,16 @@ fn cargo(arguments: &Arguments) -> Result<ExitCode, String> {
         let of_docs = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
         let docs = format!("{of_docs} {} -Clto=fat -Clinker={}", AT_THE_LINK.join(" "), linker.display());
         command.env("RUSTDOCFLAGS", docs.trim());
+    }
+    if !arguments.options.is_empty() {
+        if arguments.llvm_plugins {
+            return Err("rustc reads options before it loads a plugin: give -o without --llvm-plugins".to_owned());
+        }
+        let short = |option: &String| option.trim_start_matches('-').trim_start_matches("enzyme-").to_owned();
+        let options = arguments.options.iter().map(short);
+        flags.extend(options.map(|option| format!("-Clink-arg=-Wl,-mllvm,-enzyme-{option}")));
+        // rustc keeps what a linker says to itself.
+        flags.push("-Wlinker-messages".to_owned());
     }
     // cargo does not look at the linker nor at what that loads: without this, a program would keep the derivatives of the plugin
     // that it was first built with.

@@ -117,6 +117,9 @@ pub struct Activity {
     pub mixed: BTreeSet<ClassId>,
     /// Pinned classes into which active data is stored: what callers must know.
     pub dropped: BTreeSet<ClassId>,
+    /// Pinned classes that a rule of the program's is given together with active data, which it may store there: where a caller has
+    /// memory of its own in such a class, that memory has a shadow.
+    pub given: BTreeSet<ClassId>,
     /// States of all classes before usefulness was considered; what callers must know.
     pub states: BTreeMap<ClassId, State>,
     /// Why the states are what they are.
@@ -178,7 +181,10 @@ impl Activities {
                 }
             }
             let changed = match self.table.get(&key) {
-                Some(old) => old.states != result.states || old.ret != result.ret || old.dropped != result.dropped,
+                Some(old) => {
+                    (&old.states, old.ret, &old.dropped, &old.given)
+                        != (&result.states, result.ret, &result.dropped, &result.given)
+                }
                 None => true,
             };
             self.table.insert(key.clone(), result);
@@ -238,6 +244,8 @@ struct Pass<'a> {
     dropped: BTreeMap<ClassId, InstId>,
     /// What an earlier look at the function found to be dropped.
     dropped_before: BTreeSet<ClassId>,
+    /// Pinned classes that a rule is given.
+    given: BTreeSet<ClassId>,
     ret: bool,
     asked: BTreeSet<(FuncId, Context)>,
     aborts: BTreeSet<InstId>,
@@ -270,6 +278,7 @@ impl<'a> Pass<'a> {
             reasons: BTreeMap::new(),
             dropped: BTreeMap::new(),
             dropped_before: BTreeSet::new(),
+            given: BTreeSet::new(),
             ret: false,
             asked: BTreeSet::new(),
             aborts: BTreeSet::new(),
@@ -278,7 +287,7 @@ impl<'a> Pass<'a> {
         };
         let last = done.table.get(&(f, ctx.clone()));
         if let Some(last) = last {
-            (pass.ret, pass.dropped_before) = (last.ret, last.dropped.clone());
+            (pass.ret, pass.dropped_before, pass.given) = (last.ret, last.dropped.clone(), last.given.clone());
         }
         match last.filter(|last| !last.states.is_empty()) {
             Some(last) => (pass.states, pass.reasons) = (last.states.clone(), last.reasons.clone()),
@@ -603,7 +612,8 @@ impl<'a> Pass<'a> {
                 }
                 self.asked.insert((g, ctx.clone()));
                 let Some(info) = self.done.get(g, &ctx) else { return };
-                let (ret, states, dropped) = (info.ret, info.states.clone(), info.dropped.clone());
+                let (ret, states, dropped, given) =
+                    (info.ret, info.states.clone(), info.dropped.clone(), info.given.clone());
                 self.pass_to_rule(i, g, &args);
                 if ret {
                     self.vary(result, Reason::Call(i));
@@ -611,6 +621,9 @@ impl<'a> Pass<'a> {
                 for (theirs, ours) in self.class_map(i, g) {
                     if dropped.contains(&theirs) {
                         self.store_into(ours, i, None);
+                    }
+                    if given.contains(&theirs) {
+                        self.give(ours, i);
                     }
                     let after = states.get(&theirs).copied().unwrap_or_default();
                     if after.has_shadow() && self.state(ours) == State::Free {
@@ -633,8 +646,19 @@ impl<'a> Pass<'a> {
         };
         for class in args.iter().filter_map(|a| self.class(*a)).flat_map(|c| unit.memory.chain(c)).collect::<Vec<_>>() {
             if !unit.memory.is_code(class) {
-                self.shadow(class, Reason::Call(i));
+                self.give(class, i);
             }
+        }
+    }
+
+    /// Lets a rule store derivatives in the memory of a class, as far as that is not constant.
+    fn give(&mut self, class: ClassId, i: InstId) {
+        match self.state(class) {
+            State::Pinned if self.has_own_memory(class) => self.store_into(class, i, None),
+            State::Pinned => {
+                self.given.insert(class);
+            }
+            State::Free | State::Shadowed | State::Mixed => self.shadow(class, Reason::Call(i)),
         }
     }
 
@@ -714,7 +738,8 @@ impl<'a> Pass<'a> {
         let dropped = self.dropped.keys().chain(&self.dropped_before);
         let dropped = dropped.copied().filter(|c| self.state(*c) == State::Pinned).collect();
         let (states, reasons) = (self.states.clone(), self.reasons.clone());
-        let mut out = Activity { states, reasons, ret: self.ret, dropped, ..Activity::default() };
+        let given = self.given.clone();
+        let mut out = Activity { states, reasons, ret: self.ret, dropped, given, ..Activity::default() };
         for (class, state) in &self.states {
             let given = self.ctx.classes.get(class).is_some_and(|s| s.has_shadow());
             if state.has_shadow() && (given || useful.classes.contains(class)) {

@@ -79,6 +79,17 @@ impl Told {
     }
 }
 
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.file.as_str(), self.function.as_str()) {
+            ("", "") => {}
+            ("", function) => write!(f, "in function {function}: ")?,
+            (file, _) => write!(f, "{file}:{}:{}: ", self.line, self.column)?,
+        }
+        f.write_str(&self.diagnostic.text())
+    }
+}
+
 impl Session {
     /// Hands `diagnostic` to the host. Some hosts (opt, by default) end the process at an error, after printing it.
     ///
