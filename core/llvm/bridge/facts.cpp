@@ -144,40 +144,18 @@ public:
 
   // The stores in `loop` that may reach `where` in any iteration; false if other writes may, or if it is not known.
   bool conflictsIn(const Loop &loop, const MemoryLocation &where, SmallVectorImpl<StoreInst *> &out) {
-    for (Instruction *write : writes_) {
-      if (!loop.contains(write))
-        continue;
-      if (irreducible_ || ++queries_ > kAliasQueryLimit)
-        return false;
-      const bool apart = !isModSet(aliases_.getModRefInfo(write, where)) || differentObjects(where.Ptr, *write);
-      if (apart && !sharesArena(where.Ptr, *write))
-        continue;
-      auto *store = dyn_cast<StoreInst>(write);
-      if (!store || !store->isSimple())
-        return false;
-      out.push_back(store);
-    }
-    return true;
+    return storesTo(
+        where, [&](const Instruction &write) { return loop.contains(&write); }, [](Instruction &) { return false; },
+        out);
   }
 
   // The stores that may reach after `load`, in any iteration, what it has read; false if other writes may, or if it is
   // not known.
   bool overwrittenBy(LoadInst &load, SmallVectorImpl<StoreInst *> &out) {
-    const MemoryLocation where(load.getPointerOperand(), MemoryLocation::get(&load).Size);
-    for (Instruction *write : writes_) {
-      if (!reach_.follows(&load, write))
-        continue;
-      if (irreducible_ || ++queries_ > kAliasQueryLimit)
-        return false;
-      const bool written = isModSet(aliases_.getModRefInfo(write, where)) || sharesArena(where.Ptr, *write);
-      if (!written || differentObjects(where.Ptr, *write) || comesBefore(*write, &load))
-        continue;
-      auto *store = dyn_cast<StoreInst>(write);
-      if (!store || !store->isSimple())
-        return false;
-      out.push_back(store);
-    }
-    return true;
+    return storesTo(
+        MemoryLocation(load.getPointerOperand(), MemoryLocation::get(&load).Size),
+        [&](const Instruction &write) { return reach_.follows(&load, &write); },
+        [&](Instruction &write) { return comesBefore(write, &load); }, out);
   }
 
   // Whether a pointer leads to memory that nobody but the function can know.
@@ -191,6 +169,25 @@ public:
   }
 
 private:
+  // Of the writes that are `asked` for, those that may reach `where`, but for the `harmless` ones, if all are stores.
+  bool storesTo(const MemoryLocation &where, function_ref<bool(const Instruction &)> asked,
+                function_ref<bool(Instruction &)> harmless, SmallVectorImpl<StoreInst *> &out) {
+    for (Instruction *write : writes_) {
+      if (!asked(*write))
+        continue;
+      if (irreducible_ || ++queries_ > kAliasQueryLimit)
+        return false;
+      const bool apart = !isModSet(aliases_.getModRefInfo(write, where)) || differentObjects(where.Ptr, *write);
+      if ((apart && !sharesArena(where.Ptr, *write)) || harmless(*write))
+        continue;
+      auto *store = dyn_cast<StoreInst>(write);
+      if (!store || !store->isSimple())
+        return false;
+      out.push_back(store);
+    }
+    return true;
+  }
+
   // Whether a store or fill can only reach other objects than `pointer` can: objects are looked up through all phis,
   // where alias analysis across iterations gives up, and are the same ones in every iteration.
   bool differentObjects(const Value *pointer, const Instruction &write) {

@@ -5,6 +5,8 @@
 //! overwritten when, which sums may be made in registers, and what of a row stays the same.
 //!
 //! Or stencils from one array to another, or within one, in loops long enough to be split into strips.
+//!
+//! Or steps in time: rates of change that are made of a state, each number of which is read several times, and an update of that state.
 
 use super::generate::Generator;
 use super::tree::Node;
@@ -23,6 +25,9 @@ impl Generator {
     pub(super) fn sweep(&mut self) -> Node {
         if self.chance(0.3) {
             return self.stencils();
+        }
+        if self.chance(0.3) {
+            return self.steps();
         }
         let (array, i) = (self.fresh("w"), self.fresh("i"));
         let fill = self.over(&i, 1);
@@ -107,6 +112,68 @@ impl Generator {
             other,
             i
         )
+    }
+
+    /// Steps in time of a state: an array of its own, or a parameter.
+    fn steps(&mut self) -> Node {
+        let (rates, t, i, k) = (self.fresh("w"), self.fresh("t"), self.fresh("i"), self.fresh("k"));
+        let (state, length) = if self.chance(0.5) { (self.fresh("w"), LENGTH) } else { ("a".to_owned(), 8) };
+        let near = |g: &mut Self| format!("{state}[{i} + {}]", i64::from(g.below(3)) - 1);
+        let mut terms = Vec::new();
+        for _ in 0..self.range(2, 4) {
+            let (x, y, z) = (near(self), near(self), near(self));
+            terms.push(if self.chance(0.5) { format!("0.3 * {x} * {y}") } else { format!("0.2 * {x} * {y} * {z}") });
+        }
+        let inner = format!("int {i} = 1; {i} < {length} - 1; {i}++");
+        let outer = match self.below(4) {
+            0 => format!("int {k} = {length} - 2; {k} > 0; {k}--"),
+            1 => format!("int {k} = 1; {k} < {length} - 1; {k} += 2"),
+            _ => format!("int {k} = 1; {k} < {length} - 1; {k}++"),
+        };
+        let condition = match self.below(6) {
+            0 => "if (scalar > 0.25)\n".to_owned(),
+            1 => format!("if ({t} & 1)\n"),
+            _ => String::new(),
+        };
+        let update = match self.below(3) {
+            0 => format!("{state}[{k}] += 0.3 * sin({rates}[{k}])"),
+            1 => format!("{state}[{k}] = tanh({rates}[{k}])"),
+            _ => format!("{state}[{k}] = 0.6 * {state}[{k}] + 0.3 * {rates}[{k}]"),
+        };
+        // What was read before the update may be used behind it.
+        let late = match self.below(3) {
+            0 => (format!("double {t}x = {state}[2];\n"), format!("acc += 0.2 * {t}x * {state}[1];\n")),
+            _ => (String::new(), String::new()),
+        };
+        let declared = match state.as_str() {
+            "a" => Node::list(Vec::new()),
+            _ => {
+                let fill = self.over(&i, 1);
+                let (s, l) = (state.clone(), length.to_string());
+                let (a, b, c, d) = (i.clone(), i.clone(), i.clone(), i.clone());
+                tree!(
+                    Statement,
+                    "double @[@];\nfor (int @ = 0; @ < @; @++)\n@[@] = @ + 0.01 * @;\n",
+                    s.clone(),
+                    l.clone(),
+                    a,
+                    b,
+                    l,
+                    c,
+                    s,
+                    d,
+                    fill,
+                    i.clone()
+                )
+            }
+        };
+        let work = format!(
+            "double {rates}[{length}] = {{0.0}};\nfor (int {t} = 0; {t} < (n & 3) + 1; {t}++) {{\n{}for ({inner})\n{rates}[{i}] = {};\n{condition}for ({outer})\n{update};\n{}}}\nfor (int {i} = 0; {i} < {length}; {i}++)\nacc += (0.1 + 0.02 * {i}) * {state}[{i}];\n",
+            late.0,
+            terms.join(" + "),
+            late.1
+        );
+        tree!(Statement, "{\n@@}\n", declared, work)
     }
 
     fn neighbour(&mut self, one: &str, other: &str, i: &str) -> String {
