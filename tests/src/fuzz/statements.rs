@@ -6,6 +6,8 @@ use crate::tree;
 
 /// Deepest nesting of blocks.
 const DEEPEST: u32 = 5;
+/// Nesting of a function's outermost statements, at most.
+const OUTERMOST: u32 = 2;
 /// Largest product of trip counts.
 const TRIPS: u32 = 120;
 
@@ -187,7 +189,7 @@ impl Generator {
                 31 => self.swap(),
                 32 if nested => self.run_time_array(),
                 33 if self.rare => self.rarity(),
-                34 | 35 if self.depth == 0 && self.trips == 1 => Some(self.sweep()),
+                34 | 35 if self.depth <= OUTERMOST && self.trips == 1 => Some(self.sweep()),
                 _ => None,
             };
             if let Some(node) = made {
