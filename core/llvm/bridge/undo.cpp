@@ -33,6 +33,8 @@ namespace {
 constexpr size_t kMostStores = 8;
 // Loads whose value goes further than this are kept.
 constexpr size_t kMostUses = 500;
+// After this many blocks that were looked at to see what comes between loads and stores, no more loads are.
+constexpr size_t kMostBlocks = 1'000'000;
 // An element that is written is a function of no more counters than this.
 constexpr size_t kMostSteps = 3;
 
@@ -216,6 +218,8 @@ bool enz::Undoing::readsBefore(Instruction &load, ArrayRef<StoreInst *> stores) 
     if (store->getParent() == load.getParent() && store->comesBefore(&load))
       work.clear();
     while (!work.empty()) {
+      if (++blocks_seen_ > kMostBlocks)
+        return false;
       const BasicBlock *block = work.pop_back_val();
       if (entered.insert(block).second && block != load.getParent())
         work.append(succ_begin(block), succ_end(block));

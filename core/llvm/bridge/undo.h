@@ -74,6 +74,7 @@ private:
   StoresAfter stores_after_;
   IsSteady is_steady_;
   IsPrivate is_private_;
+  size_t blocks_seen_ = 0;
   // None: cannot be undone.
   llvm::MapVector<llvm::StoreInst *, std::optional<Store>> stores_;
   llvm::MapVector<llvm::LoadInst *, llvm::SmallVector<llvm::StoreInst *, 4>> reads_;
