@@ -147,14 +147,17 @@ std::optional<enz::Undoing::Place> enz::Undoing::placeOf(ScalarEvolution &evolut
     return std::nullopt;
   Place out;
   SmallPtrSet<const Loop *, 4> around;
-  const BasicBlock *inner = store.getParent();
-  for (Loop *loop = loops_.getLoopFor(store.getParent()); loop; loop = loop->getParentLoop()) {
+  const BasicBlock *block = store.getParent();
+  Loop *innermost = loops_.getLoopFor(block);
+  // Once that is entered the store runs, and in each turn: what it is said to write, the program writes.
+  SmallVector<BasicBlock *, 4> ends;
+  innermost->getExitingBlocks(ends);
+  innermost->getLoopLatches(ends);
+  if (!all_of(ends, [&](const BasicBlock *end) { return tree_.dominates(block, end); }))
+    return std::nullopt;
+  for (Loop *loop = innermost; loop; loop = loop->getParentLoop()) {
     around.insert(loop);
     out.outer = loop;
-    // In the innermost loop the store runs every time.
-    if (loop->getHeader() && loop->contains(inner) && loop == loops_.getLoopFor(inner) &&
-        (!loop->getLoopLatch() || !tree_.dominates(inner, loop->getLoopLatch())))
-      return std::nullopt;
   }
   if (!out.outer->getLoopPreheader())
     return std::nullopt;
