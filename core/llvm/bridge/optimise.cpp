@@ -134,6 +134,7 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     run(*host, *function, passes);
     if (level.getSpeedupLevel() < 2 || level.getSizeLevel() > 0)
       continue;
+    host->module->getOrInsertNamedMetadata(enz::kDerivatives);
     if (enz::gatherSums(*host, *function)) {
       PreservedAnalyses preserved;
       preserved.preserveSet<CFGAnalyses>();

@@ -2,13 +2,15 @@
 //
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
 // point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
-// more; and at the start of a full link, where code was simplified file by file before. What must still be a call then
+// more; and at the start of a full link, where code was simplified file by file before. Where vectors have been made, the
+// lanes of those in modules with derivatives are left as they lie in memory. What must still be a call when our pass runs
 // is marked at the start of each file's pipeline. Without optimisation coroutines are split after that point: there
 // they are split before.
 
 #include "support.h"
 
 #include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Plugins/PassPlugin.h"
 #include "llvm/Transforms/Coroutines/CoroCleanup.h"
@@ -70,6 +72,19 @@ private:
   PassBuilder *passes_;
 };
 
+// Runs where loops have become loops of vectors.
+class MirrorPass : public PassInfoMixin<MirrorPass> {
+public:
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &functions) {
+    if (!function.getParent()->getNamedMetadata(enz::kDerivatives) ||
+        !enz::mirrorVectors(functions.getResult<LoopAnalysis>(function)))
+      return PreservedAnalyses::all();
+    PreservedAnalyses preserved;
+    preserved.preserveSet<CFGAnalyses>();
+    return preserved;
+  }
+};
+
 EnzPhase phaseOf(ThinOrFullLTOPhase lto) {
   switch (lto) {
   case ThinOrFullLTOPhase::None:
@@ -124,6 +139,10 @@ void registerCallbacks(PassBuilder &passes) {
           addCoroutineSplit(manager);
         manager.addPass(EnzymePass(passes, phaseOf(lto), level, lto));
       });
+  passes.registerVectorizerEndEPCallback([](FunctionPassManager &manager, OptimizationLevel level) {
+    if (level.getSpeedupLevel() > 1)
+      manager.addPass(MirrorPass());
+  });
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level) {
         manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));

@@ -248,6 +248,11 @@ void addTerms(llvm::Function &clone);
 bool splitScatters(EnzOpaqueHost &host, llvm::Function &function);
 // Compares ranges on entry of inner loops where the vectoriser would in vain (versions.cpp); whether anything changed.
 bool versionLoops(EnzOpaqueHost &host, llvm::Function &function);
+// Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around (mirror.cpp);
+// whether anything changed.
+bool mirrorVectors(llvm::LoopInfo &loops);
+// The named metadata of modules with derivatives.
+constexpr const char *kDerivatives = "enzyme.derivatives";
 // Whether the operation is one that LLVM's vectoriser takes on any machine (loops.cpp).
 bool isVectorised(const llvm::Instruction &inst);
 
