@@ -124,7 +124,7 @@ fn work(
                 failed.insert(n);
                 continue;
             }
-            let outcome = set_checkpoints(session, options, &mut engine, &mut prepare, call)
+            let outcome = set_loops(session, options, &mut engine, &mut prepare, call)
                 .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
             match outcome {
                 Ok((Outcome::Replaced, functions)) => exported.extend(functions),
@@ -389,9 +389,9 @@ fn try_harder(
         session.forget_bodies();
         engine.forget();
     }
-    if prepare.checkpoints.is_some() {
+    if before.checkpoints.is_some() || before.samples.is_some() {
         // What keeps a loop on its own from being differentiated may vanish where it is part of its function.
-        *prepare = PrepareOptions { checkpoints: None, ..before };
+        *prepare = PrepareOptions { checkpoints: None, samples: None, ..before };
         session.forget_bodies();
         engine.forget();
         return try_harder(session, options, phase, engine, prepare, call, number);
@@ -404,8 +404,9 @@ fn try_harder(
     Err(first.unwrap_or_default())
 }
 
-/// Prepares loops for checkpointing where that is asked for. What was prepared for other calls is then forgotten.
-fn set_checkpoints(
+/// Prepares loops for checkpointing where that is asked for, else those over independent samples for a reversal iteration by
+/// iteration. What was prepared for other calls is forgotten if it cannot stay.
+fn set_loops(
     session: &mut Session,
     options: &Options,
     engine: &mut Engine,
@@ -414,13 +415,15 @@ fn set_checkpoints(
 ) -> Result<(), Vec<Report>> {
     let max_tape = marker::max_tape(call).map_err(|r| vec![r])?.unwrap_or(options.max_tape);
     let has_marks = session.find_function(CHECKPOINT_MARK).is_some();
-    let is_reverse = marker::mode_of(&call.callee).is_ok_and(|m| m != Mode::Forward);
-    let wanted = match marker::function_of(call) {
-        Ok(root) if is_reverse && (max_tape > 0 || has_marks) => Some(Checkpoints { root, max_tape }),
-        Ok(_) | Err(_) => None,
-    };
-    if wanted != prepare.checkpoints {
-        prepare.checkpoints = wanted;
+    let mode = marker::mode_of(&call.callee).unwrap_or(Mode::Forward);
+    let root = marker::function_of(call).ok();
+    let checkpoints = root.filter(|_| mode != Mode::Forward && (max_tape > 0 || has_marks));
+    let checkpoints = checkpoints.map(|root| Checkpoints { root, max_tape });
+    // A body that was prepared before, for another call, is as right: forward derivatives prepare it as combined ones want it.
+    let is_split = matches!(mode, Mode::Augmented | Mode::Gradient);
+    prepare.samples = root.filter(|_| !is_split && checkpoints.is_none());
+    if checkpoints != prepare.checkpoints {
+        prepare.checkpoints = checkpoints;
         session.forget_bodies();
         engine.forget();
     }

@@ -26,14 +26,18 @@ fn lies_as_memory(name: &str) -> Result<()> {
     let folder = scratch()?;
     let output = folder.path().join("kernel.ll");
     let source = root().join(format!("tests/bench/{name}.c"));
-    let built = Compilation::new(source, &output, Level::O3).only_compile().flags(["-S", "-emit-llvm", "-march=haswell"]);
+    let built =
+        Compilation::new(source, &output, Level::O3).only_compile().flags(["-S", "-emit-llvm", "-march=haswell"]);
     built.with_plugin()?.build()?;
     let seen = look(&std::fs::read_to_string(&output).map_err(Error::io("reading the kernel"))?);
     if seen.loops == 0 {
         return Err(Error::Failed(format!("no loop of the gradient of {name} has vectors")));
     }
     if let Some(first) = seen.turns.first() {
-        return Err(Error::Failed(format!("{} vectors are turned in loops of {name}, first {first}", seen.turns.len())));
+        return Err(Error::Failed(format!(
+            "{} vectors are turned in loops of {name}, first {first}",
+            seen.turns.len()
+        )));
     }
     Ok(())
 }

@@ -298,7 +298,7 @@ impl Collector<'_> {
                 }
             },
             Callee::Defined(_) => {
-                if s.activity.calls.contains_key(&i) {
+                if s.activity.calls.contains_key(&i) && !crate::reverse::samples::is_sample(self.module, s, i) {
                     self.needed.insert(Key::Tape(i));
                     for a in args {
                         self.primal(*a);

@@ -354,6 +354,7 @@ typedef struct EnzPrepare {
   size_t num_avoid;
   uint8_t keep_guesses; // functions that a pointer may hold stay calls
   uint8_t checkpoints;  // loops may be checkpointed
+  uint8_t samples;      // iterations of loops over independent samples become functions
   uint64_t max_tape;    // bytes beyond which a loop is checkpointed; 0 for never
   // Told of loops that are not checkpointed, with the reason; asked whether an external function writes memory, as in
   // `EnzFactSink`. Both may be null.

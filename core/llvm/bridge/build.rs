@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 54] = [
+const SOURCES: [&str; 55] = [
     "plugin",
     "options",
     "host",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 54] = [
     "library",
     "checkpoint",
     "schedule",
+    "samples",
     "flow",
     "inline",
     "indirect",

@@ -28,16 +28,6 @@ namespace {
 // How often loads are looked for that can come before a loop.
 constexpr int kHoistRounds = 6;
 
-std::string placeOf(const Loop &loop) {
-  std::string out;
-  raw_string_ostream stream(out);
-  if (const DebugLoc at = loop.getStartLoc())
-    stream << at->getFilename() << ":" << at.getLine();
-  else
-    stream << "depth " << loop.getLoopDepth();
-  return out;
-}
-
 class Candidate : public enz::Extents {
 public:
   using Extents::Extents;
@@ -50,16 +40,6 @@ private:
                      const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges);
   Function *makeLoop(const Twine &name, Function &step, ArrayRef<Type *> control);
 };
-
-void takeAttributes(Function &to, const Function &from) {
-  to.addFnAttrs(AttrBuilder(from.getContext(), from.getAttributes().getFnAttrs()));
-  for (Attribute::AttrKind kind : {Attribute::Memory, Attribute::NoReturn, Attribute::AlwaysInline,
-                                   Attribute::OptimizeNone, Attribute::InlineHint, Attribute::Cold})
-    to.removeFnAttr(kind);
-  to.setDoesNotThrow();
-  to.addFnAttr(Attribute::NoInline);
-  to.setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-}
 
 // The body of the loop: reads what the step before left in the slots, and leaves its own there. Returns 0 to go on,
 // else the number of the edge by which the loop is left.
@@ -74,7 +54,7 @@ Function *Candidate::makeStep(const Twine &name, ArrayRef<Value *> inputs, Array
     types.push_back(input->getType());
   auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
   Function *step = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
-  takeAttributes(*step, function_);
+  enz::takeAttributes(*step, function_);
   DenseMap<AllocaInst *, Argument *> parameter;
   ValueToValueMapTy map;
   unsigned n = 0;
@@ -131,7 +111,7 @@ Function *Candidate::makeLoop(const Twine &name, Function &step, ArrayRef<Type *
   types.append(control.begin(), control.end());
   auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
   Function *loop = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
-  takeAttributes(*loop, function_);
+  enz::takeAttributes(*loop, function_);
   SmallVector<Value *, 16> args;
   for (unsigned i = 0; i < step.arg_size(); ++i) {
     loop->addParamAttrs(i, AttrBuilder(context, step.getAttributes().getParamAttrs(i)));
@@ -316,6 +296,26 @@ CallInst *markOf(Instruction &inst) {
 
 } // namespace
 
+std::string enz::placeOf(const Loop &loop) {
+  std::string out;
+  raw_string_ostream stream(out);
+  if (const DebugLoc at = loop.getStartLoc())
+    stream << at->getFilename() << ":" << at.getLine();
+  else
+    stream << "depth " << loop.getLoopDepth();
+  return out;
+}
+
+void enz::takeAttributes(Function &to, const Function &from) {
+  to.addFnAttrs(AttrBuilder(from.getContext(), from.getAttributes().getFnAttrs()));
+  for (Attribute::AttrKind kind : {Attribute::Memory, Attribute::NoReturn, Attribute::AlwaysInline,
+                                   Attribute::OptimizeNone, Attribute::InlineHint, Attribute::Cold})
+    to.removeFnAttr(kind);
+  to.setDoesNotThrow();
+  to.addFnAttr(Attribute::NoInline);
+  to.setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+}
+
 bool enz::dropCheckpointMarks(Function &function) {
   bool any = false;
   for (BasicBlock &block : function)
@@ -379,7 +379,7 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
     Loop *loop = find(header);
     if (!loop)
       return false;
-    const std::string place = placeOf(*loop);
+    const std::string place = enz::placeOf(*loop);
     Candidate candidate(host, function, *loop, options);
     const std::string why = candidate.examine();
     if (!apply) {

@@ -1,8 +1,11 @@
-// Checkpointed loops: checkpoint.cpp finds and outlines them, schedule.cpp brings their run-time part into a module.
+// Loops whose bodies become functions. Checkpointed ones: checkpoint.cpp finds and outlines them, schedule.cpp brings
+// their run-time part into a module. Sums over samples: samples.cpp.
 #ifndef ENZYME_CHECKPOINT_H
 #define ENZYME_CHECKPOINT_H
 
 #include "support.h"
+
+#include "llvm/Analysis/LoopInfo.h"
 
 namespace enz {
 
@@ -14,6 +17,18 @@ bool checkpointLoops(EnzOpaqueHost &host, llvm::Function &function, const EnzPre
 
 // Erases the marks of loops.
 bool dropCheckpointMarks(llvm::Function &function);
+
+// Before the names of functions that are an iteration of a loop over independent samples.
+constexpr llvm::StringLiteral kSample = "enzyme.sample.";
+
+// Branches off the iterations of loops over independent samples; whether anything was changed.
+bool branchOffSamples(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);
+
+// Where a loop stands in the source, for people.
+std::string placeOf(const llvm::Loop &loop);
+
+// Gives a function that is a part of another the attributes that it can have.
+void takeAttributes(llvm::Function &to, const llvm::Function &from);
 
 // Brings the functions of checkpoint.c into the module.
 void linkSchedule(EnzOpaqueHost &host);

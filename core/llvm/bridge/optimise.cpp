@@ -2,6 +2,7 @@
 // above all) find derivatives in the shape in which they find everything else; and inlining of the wrappers that stand
 // between a marker's call site and the derivative.
 
+#include "checkpoint.h"
 #include "support.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
@@ -67,6 +68,11 @@ void run(EnzOpaqueHost &host, Function &function, FunctionPassManager &passes) {
   host.functions->invalidate(function, preserved);
 }
 
+// An iteration that stands in its loop, and nowhere else.
+bool isLeftOver(const Function &function) {
+  return function.hasLocalLinkage() && function.use_empty() && function.getName().contains(enz::kSample);
+}
+
 ThinOrFullLTOPhase phaseOf(const EnzOpaqueHost &host) {
   // Within a full link LLVM simplifies functions by another list; ours is the one of a single file.
   return host.phase == ThinOrFullLTOPhase::FullLTOPostLink ? ThinOrFullLTOPhase::None : host.phase;
@@ -95,6 +101,29 @@ SmallVector<Function *, 4> inlineCalls(EnzOpaqueHost &host, Function &callee) {
   return callers;
 }
 
+// Brings the iterations of loops over samples, which were branched off, into these loops.
+void inlineSamples(EnzOpaqueHost &host, Function &caller) {
+  for (bool again = true; again;) {
+    again = false;
+    SmallVector<CallBase *, 4> calls;
+    for (BasicBlock &block : caller)
+      for (Instruction &inst : block)
+        if (auto *call = dyn_cast<CallBase>(&inst))
+          if (const Function *callee = call->getCalledFunction();
+              callee && callee != &caller && !callee->isDeclaration() && callee->getName().contains(enz::kSample))
+            calls.push_back(call);
+    for (CallBase *call : calls) {
+      auto cache = [&host](Function &function) -> AssumptionCache & {
+        return host.functions->getResult<AssumptionAnalysis>(function);
+      };
+      InlineFunctionInfo info(cache);
+      again |= InlineFunction(*call, info).isSuccess();
+    }
+    if (again)
+      host.functions->invalidate(caller, PreservedAnalyses::none());
+  }
+}
+
 // Calls of small generated functions that a wrapper left behind in its caller.
 bool inlineSmall(EnzOpaqueHost &host, Function &caller, const SmallPtrSetImpl<Function *> &generated) {
   bool changed = false;
@@ -120,9 +149,12 @@ bool inlineSmall(EnzOpaqueHost &host, Function &caller, const SmallPtrSetImpl<Fu
 
 void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_t speed, uint32_t size) {
   const OptimizationLevel level = levelOf(speed, size);
+  for (size_t i = 0; i < count; ++i)
+    if (auto *function = enz::as<Function>(functions[i]); function && !function->isDeclaration())
+      inlineSamples(*host, *function);
   for (size_t i = 0; i < count; ++i) {
     auto *function = enz::as<Function>(functions[i]);
-    if (!function || function->isDeclaration())
+    if (!function || function->isDeclaration() || isLeftOver(*function))
       continue;
     // Jump threading and the propagation of correlated values take time in the square of the blocks; level 1 has
     // neither.

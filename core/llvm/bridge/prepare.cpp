@@ -231,7 +231,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
 
   ValueToValueMapTy map;
   Function *clone = CloneFunction(function, map);
-  clone->setName(function->getName() + ".enzyme.prep");
+  clone->setName(function->getName() + enz::kPrepared);
   clone->setLinkage(GlobalValue::InternalLinkage);
   clone->setVisibility(GlobalValue::DefaultVisibility);
   clone->setDLLStorageClass(GlobalValue::DefaultStorageClass);
@@ -305,6 +305,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     third.addPass(ADCEPass());
   addShape(third);
   run(*host, *clone, std::move(third));
+  if (enz::branchOffSamples(*host, *clone, *options)) {
+    FunctionPassManager again;
+    again.addPass(ADCEPass());
+    addShape(again);
+    run(*host, *clone, std::move(again));
+  }
   dropLifetimes(*clone);
   if (enz::checkpointLoops(*host, *clone, *options)) {
     FunctionPassManager again;

@@ -251,6 +251,8 @@ bool versionLoops(EnzOpaqueHost &host, llvm::Function &function);
 // Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around (mirror.cpp);
 // whether anything changed.
 bool mirrorVectors(llvm::LoopInfo &loops);
+// After the names of prepared clones.
+constexpr const char *kPrepared = ".enzyme.prep";
 // The named metadata of modules with derivatives.
 constexpr const char *kDerivatives = "enzyme.derivatives";
 // Whether the operation is one that LLVM's vectoriser takes on any machine (loops.cpp).

@@ -219,6 +219,7 @@ pub struct Prepare {
     pub num_avoid: usize,
     pub keep_guesses: u8,
     pub checkpoints: u8,
+    pub samples: u8,
     pub max_tape: u64,
     pub context: *mut c_void,
     pub note: Option<TextSink>,

@@ -36,6 +36,9 @@ pub struct PrepareOptions {
     pub facts: bool,
     /// Loops may be checkpointed.
     pub checkpoints: Option<Checkpoints>,
+    /// The function whose loops over independent samples are reversed iteration by iteration: that of a derivative whose sweeps
+    /// are in one function.
+    pub samples: Option<FuncId>,
 }
 
 /// Which loops are prepared for checkpointing, beside those that the program marks.
@@ -53,13 +56,14 @@ impl Default for PrepareOptions {
             inline_budget: 20_000,
             inline_callee: 1_000,
             keep: Vec::new(),
-            keep_containing: vec!["__enzyme_".to_owned(), "enzyme.checkpoint.".to_owned()],
+            keep_containing: vec!["__enzyme_".to_owned(), "enzyme.checkpoint.".to_owned(), "enzyme.sample.".to_owned()],
             force: Vec::new(),
             force_budget: 50_000,
             avoid: Vec::new(),
             keep_guesses: false,
             facts: true,
             checkpoints: None,
+            samples: None,
         }
     }
 }
@@ -188,6 +192,7 @@ impl Session {
             num_avoid: avoid.len(),
             keep_guesses: u8::from(options.keep_guesses),
             checkpoints: u8::from(options.checkpoints.is_some()),
+            samples: u8::from(options.samples == Some(f)),
             max_tape: root.map_or(0, |c| c.max_tape),
             context: (&raw mut asked).cast(),
             note: Some(on_note),

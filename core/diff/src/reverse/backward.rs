@@ -7,7 +7,7 @@ use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
 
 use super::forward::place_of;
-use super::{Reverse, as_call};
+use super::{Reverse, as_call, samples};
 use crate::copies::{Bytes, Overwritten, classify, classify_bytes, overwritten, taken_for_integer};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
@@ -483,6 +483,7 @@ impl Reverse<'_, '_> {
             Callee::Math(math) => self.rule_adjoint(math.rule, &args, result),
             // One call for all lanes.
             Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => match self.lane {
+                0 if samples::is_sample(self.e.module, &self.s, i) => self.sample_adjoint(i),
                 0 => self.reverse_derivative_call(i),
                 _ => Ok(()),
             },

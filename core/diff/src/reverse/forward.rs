@@ -5,7 +5,7 @@ use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClass, Op, TailKind, ValueDef, ValueId};
 
-use super::{Reverse, as_call};
+use super::{Reverse, as_call, samples};
 use crate::checkpoint;
 use crate::copies::{Bytes, classify, taken_for_integer};
 use crate::keys::{Key, holds_no_address, moved_in_lanes};
@@ -533,7 +533,12 @@ impl Reverse<'_, '_> {
         let callee = resolve(self.e.module, self.s.func, i);
         match callee {
             Callee::Defined(_) if self.s.activity.calls.contains_key(&i) => {
-                return if self.lane == 0 { self.forward_derivative_call(i, &args) } else { Ok(()) };
+                // One call for all lanes.
+                return match self.lane {
+                    0 if samples::is_sample(self.e.module, &self.s, i) => self.sample(i, &args),
+                    0 => self.forward_derivative_call(i, &args),
+                    _ => Ok(()),
+                };
             }
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::LifetimeStart { .. } => return Ok(()),

@@ -21,6 +21,7 @@ mod control;
 mod forward;
 mod lookup;
 pub mod memory;
+pub mod samples;
 mod slots;
 mod state;
 mod undo;

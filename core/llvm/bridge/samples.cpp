@@ -1,0 +1,649 @@
+// Loops over independent samples, as the loss of a model over its data is: found in a prepared clone, and their bodies
+// branched off as functions.
+//
+//   for (i = 0; i < n; i++)                       s = sample(s, i, ...)   where
+//     s += f(x, i);               becomes         double sample(s, i, ...) { return s + f(x, i); }
+//   return s / n;
+//
+// The adjoint of each iteration's share is that of the sum, and known before the loop if nothing after it depends on
+// the sum but by additions and constant factors. Then an iteration can be run backward as soon as it has run forward,
+// and what it keeps is kept for one iteration at a time: memory does not grow with the number of samples, and what a
+// sample reads is still in the nearest cache. The call of a sample is differentiated in this way by the engine
+// (core/diff/src/reverse/samples.rs); its derivative is put into the loop afterwards (optimise.cpp).
+// (The sum of partially separable functions: Griewank, Walther, "Evaluating Derivatives", 2nd ed., sections 8.1, 12.3;
+// fusing a forward and a reverse loop: section 12.2 there, "parallel loops".)
+//
+// What must hold, and is looked for here:
+// - one number is carried from iteration to iteration, a sum to which each iteration adds without looking at it;
+//   counters and pointers that move in steps are the only other things carried;
+// - an iteration writes no memory but its own: that of variables which begin to live in it, and what it allocates;
+// - nothing that an iteration may read is written after the loop: adjoints of it would be those of later contents;
+// - after the loop the sum goes to the result, or to memory that nothing else touches there, in the way said above.
+//
+// Taken are outermost loops with loops in them: others keep little, and are vectorised better one by one. Not handled:
+// memory that each iteration overwrites before it reads it and that lives longer; several sums; loops that are left
+// early; calls that write.
+
+#include "checkpoint.h"
+#include "support.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/LoopIterator.h"
+#include "llvm/Analysis/MemoryBuiltins.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace {
+
+// Reads and writes that are compared, one with another.
+constexpr size_t kMostReads = 400;
+constexpr size_t kMostWrites = 400;
+
+class Samples {
+public:
+  Samples(EnzOpaqueHost &host, Function &function, Loop &loop, const EnzPrepare &options)
+      : function_(function), loops_(host.functions->getResult<LoopAnalysis>(function)), loop_(loop), options_(options),
+        dominators_(host.functions->getResult<DominatorTreeAnalysis>(function)),
+        postDominators_(host.functions->getResult<PostDominatorTreeAnalysis>(function)),
+        aliases_(host.functions->getResult<AAManager>(function)),
+        library_(host.functions->getResult<TargetLibraryAnalysis>(function)) {}
+
+  // Why the loop is not taken; null if it is.
+  const char *examine() {
+    const char *why = examineShape();
+    for (auto next : {&Samples::examineCarried, &Samples::examineMemory, &Samples::examineAfter})
+      why = why ? why : (this->*next)();
+    return why || keepsSomething() ? why : "nothing need be kept of it";
+  }
+
+  void transform(unsigned number);
+
+private:
+  const char *examineShape() {
+    latch_ = loop_.getLoopLatch();
+    exit_ = loop_.getUniqueExitBlock();
+    if (!loop_.isOutermost() || loop_.isInnermost() || !loop_.isLoopSimplifyForm())
+      return "it has no loops in it";
+    auto *branch = latch_ ? dyn_cast<BranchInst>(latch_->getTerminator()) : nullptr;
+    if (!exit_ || exit_->isEHPad() || loop_.getExitingBlock() != latch_ || !branch || !branch->isConditional() ||
+        exit_->getSinglePredecessor() != latch_)
+      return "it may be left in the midst of an iteration";
+    condition_ = branch->getCondition();
+    return nullptr;
+  }
+
+  bool isInLoop(const Value *value) const {
+    const auto *inst = dyn_cast<Instruction>(value);
+    return inst && loop_.contains(inst);
+  }
+
+  // The sum, and the counters with all that their steps and the last condition are made of.
+  const char *examineCarried() {
+    for (PHINode &phi : loop_.getHeader()->phis()) {
+      if (phi.getType()->isFloatTy() || phi.getType()->isDoubleTy()) {
+        if (sum_)
+          return "it carries more than one number";
+        sum_ = &phi;
+      } else if (!phi.getType()->isIntOrPtrTy()) {
+        return "it carries something else than a number and counters";
+      } else if (!addToSkeleton(phi.getIncomingValueForBlock(latch_))) {
+        return "what it counts does not follow from counters alone";
+      }
+    }
+    if (!sum_)
+      return "it adds to no number";
+    if (!addToSkeleton(condition_))
+      return "how long it runs does not follow from counters alone";
+    if (!isOnlyAddedTo(*sum_, 0))
+      return "what it carries is not a sum alone";
+    next_ = dyn_cast<Instruction>(sum_->getIncomingValueForBlock(latch_));
+    if (!next_ || !added_.contains(next_))
+      return "what it carries is not a sum alone";
+    for (PHINode &phi : exit_->phis()) {
+      Value *value = phi.getIncomingValueForBlock(latch_);
+      if (isInLoop(value) && value != next_ && !isOfSkeleton(value))
+        return "something else than the sum is used after it";
+    }
+    return nullptr;
+  }
+
+  bool isOfSkeleton(const Value *value) const {
+    const auto *inst = dyn_cast<Instruction>(value);
+    return inst && inst != sum_ &&
+           (skeleton_.contains(inst) || (isa<PHINode>(inst) && inst->getParent() == loop_.getHeader()));
+  }
+
+  bool addToSkeleton(Value *value) {
+    auto *inst = dyn_cast<Instruction>(value);
+    if (!inst || !loop_.contains(inst) || skeleton_.contains(inst))
+      return true;
+    if (isa<PHINode>(inst))
+      return inst->getParent() == loop_.getHeader() && !inst->getType()->isFloatingPointTy();
+    // What is run in each iteration that ends may be run again at its end, as nothing that is read has changed.
+    const auto *load = dyn_cast<LoadInst>(inst);
+    const bool reads = load && load->isSimple() && !isOwn(load->getPointerOperand());
+    if ((inst->mayReadOrWriteMemory() && !reads) || inst->getType()->isFPOrFPVectorTy() ||
+        !dominators_.dominates(inst, latch_->getTerminator()))
+      return false;
+    skeleton_.insert(inst);
+    return all_of(inst->operands(), [this](Use &operand) { return addToSkeleton(operand.get()); });
+  }
+
+  // a b + c with `value` as c alone.
+  static bool addsProduct(const Instruction &inst, const Value *value) {
+    const auto *call = dyn_cast<IntrinsicInst>(&inst);
+    return call && (call->getIntrinsicID() == Intrinsic::fmuladd || call->getIntrinsicID() == Intrinsic::fma) &&
+           call->getArgOperand(2) == value && call->getArgOperand(0) != value && call->getArgOperand(1) != value;
+  }
+
+  // Whether something that takes a loop, or long, to compute goes into an operation that is not linear in it: other
+  // loops keep nothing, so that nothing is won.
+  bool keepsSomething() {
+    SmallVector<Instruction *, 32> work;
+    SmallPtrSet<Instruction *, 32> seen;
+    const auto add = [&](Instruction &inst) {
+      if (loop_.contains(&inst) && seen.insert(&inst).second)
+        work.push_back(&inst);
+    };
+    for (BasicBlock *block : loop_.blocks())
+      for (Instruction &inst : *block) {
+        const bool isNumber = inst.getType()->isFPOrFPVectorTy();
+        const bool isOfLoop = isa<PHINode>(inst) && any_of(predecessors(block), [&](BasicBlock *from) {
+                                return loops_.getLoopFor(from) != &loop_ && loop_.contains(from) &&
+                                       loops_.getLoopFor(from) != loops_.getLoopFor(block);
+                              });
+        if (isNumber && &inst != sum_ && !added_.contains(&inst) && (isOfLoop || isa<CallInst>(inst)))
+          add(inst);
+        if (isa<StoreInst>(inst) && inst.getOperand(0)->getType()->isFPOrFPVectorTy())
+          return true;
+      }
+    for (size_t i = 0; i < work.size(); ++i)
+      for (User *user : work[i]->users()) {
+        auto &inst = *cast<Instruction>(user);
+        const bool linear = isa<PHINode>(inst) || inst.getOpcode() == Instruction::FAdd ||
+                            inst.getOpcode() == Instruction::FSub || inst.getOpcode() == Instruction::FNeg ||
+                            (inst.getOpcode() == Instruction::FDiv && loop_.isLoopInvariant(inst.getOperand(1))) ||
+                            (inst.getOpcode() == Instruction::FMul && (loop_.isLoopInvariant(inst.getOperand(0)) ||
+                                                                       loop_.isLoopInvariant(inst.getOperand(1)))) ||
+                            addsProduct(inst, work[i]);
+        if (!linear && loop_.contains(&inst))
+          return true;
+        add(inst);
+      }
+    return false;
+  }
+
+  // Whether the sum so far goes into additions alone, until the next iteration.
+  bool isOnlyAddedTo(Instruction &so_far, unsigned depth) {
+    if (depth > 64)
+      return false;
+    for (User *user : so_far.users()) {
+      auto *inst = cast<Instruction>(user);
+      if (!loop_.contains(inst))
+        continue; // looked at by examineCarried and examineAfter
+      if (inst == sum_ || added_.contains(inst))
+        continue;
+      const bool adds = inst->getOpcode() == Instruction::FAdd && inst->getOperand(0) != inst->getOperand(1);
+      const bool subtracts =
+          inst->getOpcode() == Instruction::FSub && inst->getOperand(0) == &so_far && inst->getOperand(1) != &so_far;
+      const bool merges = isa<PHINode>(inst) && inst->getParent() != loop_.getHeader();
+      if (!adds && !subtracts && !merges && !addsProduct(*inst, &so_far))
+        return false;
+      added_.insert(inst);
+      if (!isOnlyAddedTo(*inst, depth + 1))
+        return false;
+    }
+    if (depth > 0)
+      return true;
+    // The other operand of an addition is no sum so far, and no way leads around all additions from something else.
+    return all_of(added_, [this](Instruction *inst) {
+      const auto carries = [this](const Value *value) {
+        const auto *one = dyn_cast<Instruction>(value);
+        return one && (one == sum_ || added_.contains(one));
+      };
+      const size_t carried = count_if(inst->operands(), [&](const Use &use) { return carries(use.get()); });
+      return isa<PHINode>(inst) ? carried == inst->getNumOperands() : carried == 1;
+    });
+  }
+
+  // Memory that exists for one iteration only.
+  bool isOwn(const Value *pointer) {
+    SmallVector<const Value *, 4> objects;
+    getUnderlyingObjects(pointer, objects);
+    return all_of(objects, [this](const Value *object) {
+      if (const auto *slot = dyn_cast<AllocaInst>(object))
+        return isBornInLoop(*slot);
+      const auto *call = dyn_cast<CallInst>(object);
+      return call && loop_.contains(call) && isAllocLikeFn(call, &library_);
+    });
+  }
+
+  // Whether a variable begins to live in each iteration before it is used, and is not used outside of the loop.
+  bool isBornInLoop(const AllocaInst &slot) {
+    if (const auto found = own_.find(&slot); found != own_.end())
+      return found->second;
+    bool &own = own_[&slot];
+    own = false;
+    if (!slot.isStaticAlloca())
+      return false;
+    const Instruction *birth = nullptr;
+    SmallVector<const Value *, 16> work{&slot};
+    SmallPtrSet<const Value *, 16> seen;
+    SmallVector<const Instruction *, 16> uses;
+    while (!work.empty()) {
+      const Value *value = work.pop_back_val();
+      if (!seen.insert(value).second)
+        continue;
+      for (const User *user : value->users()) {
+        const auto *inst = cast<Instruction>(user);
+        if (const auto *life = dyn_cast<IntrinsicInst>(inst); life && life->isLifetimeStartOrEnd()) {
+          if (life->getIntrinsicID() == Intrinsic::lifetime_start) {
+            // In another copy of the loop that does not use it, it may be born as well.
+            if (birth && loop_.contains(life))
+              return false;
+            birth = loop_.contains(life) ? life : birth;
+          }
+          continue;
+        }
+        if (!loop_.contains(inst))
+          return false;
+        uses.push_back(inst);
+        if (isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(inst))
+          work.push_back(inst);
+      }
+    }
+    if (!birth || loops_.getLoopFor(birth->getParent()) != &loop_)
+      return false;
+    // A phi may be reached on another way, with another pointer.
+    return own = all_of(uses,
+                        [&](const Instruction *use) { return isa<PHINode>(use) || dominators_.dominates(birth, use); });
+  }
+
+  bool isKnown(const Function &callee) const {
+    return options_.harmless && options_.harmless(options_.context, enz::text(callee.getName())) == 1;
+  }
+
+  const char *examineMemory() {
+    for (BasicBlock *block : loop_.blocks())
+      for (Instruction &inst : *block)
+        if (const char *why = examineAccess(inst))
+          return why;
+    return reads_.size() > kMostReads ? "it reads memory in too many places" : nullptr;
+  }
+
+  void addRead(const Value *pointer) {
+    SmallVector<const Value *, 4> objects;
+    getUnderlyingObjects(pointer, objects);
+    reads_.insert(objects.begin(), objects.end());
+  }
+
+  const char *examineAccess(Instruction &inst) {
+    if (inst.isEHPad() || isa<InvokeInst, CallBrInst>(inst) || inst.isAtomic() || inst.isVolatile())
+      return "it may throw, or works with other threads";
+    if (isa<AssumeInst, NoAliasScopeDeclInst>(inst) || inst.isLifetimeStartOrEnd())
+      return nullptr;
+    if (auto *load = dyn_cast<LoadInst>(&inst)) {
+      addRead(load->getPointerOperand());
+      return nullptr;
+    }
+    if (auto *store = dyn_cast<StoreInst>(&inst))
+      return isOwn(store->getPointerOperand()) ? nullptr : "it writes memory that outlives an iteration";
+    if (auto *memory = dyn_cast<MemIntrinsic>(&inst)) {
+      if (auto *copy = dyn_cast<MemTransferInst>(memory))
+        addRead(copy->getRawSource());
+      return isOwn(memory->getRawDest()) ? nullptr : "it writes memory that outlives an iteration";
+    }
+    auto *call = dyn_cast<CallInst>(&inst);
+    if (!call)
+      return inst.mayReadOrWriteMemory() ? "it has an unusual access to memory" : nullptr;
+    const Function *callee = call->getCalledFunction();
+    if (isAllocLikeFn(call, &library_))
+      return nullptr;
+    if (const Value *freed = getFreedOperand(call, &library_))
+      return isOwn(freed) ? nullptr : "it frees memory that outlives an iteration";
+    if (!callee || call->isConvergent() || callee->getName().contains("__enzyme"))
+      return "it calls a function that is not known";
+    const bool takes = any_of(call->args(), [](const Use &arg) { return arg->getType()->isPtrOrPtrVectorTy(); });
+    if (callee->isDeclaration() && !takes && (callee->isIntrinsic() || isKnown(*callee)) &&
+        (call->onlyAccessesInaccessibleMemory() || call->doesNotAccessMemory() || isKnown(*callee)))
+      return nullptr;
+    if (call->doesNotThrow() && call->hasFnAttr(Attribute::WillReturn) && call->doesNotAccessMemory())
+      return nullptr;
+    return "it calls a function that may do more than compute";
+  }
+
+  // All that is run after the loop.
+  SmallVector<BasicBlock *, 16> blocksAfter() const {
+    SmallVector<BasicBlock *, 16> all{exit_};
+    SmallPtrSet<BasicBlock *, 16> seen{exit_};
+    for (size_t i = 0; i < all.size(); ++i)
+      for (BasicBlock *next : successors(all[i]))
+        if (seen.insert(next).second)
+          all.push_back(next);
+    return all;
+  }
+
+  const char *examineAfter() {
+    SmallVector<Instruction *, 32> accesses;
+    for (BasicBlock *block : blocksAfter())
+      for (Instruction &inst : *block)
+        if (inst.mayReadOrWriteMemory() && !isa<AssumeInst, NoAliasScopeDeclInst>(inst) &&
+            !inst.isLifetimeStartOrEnd() && !isFree(inst))
+          accesses.push_back(&inst);
+    if (accesses.size() > kMostWrites)
+      return "there is too much after it";
+    BatchAAResults batch(aliases_);
+    for (Instruction *inst : accesses)
+      if (inst->mayWriteToMemory() && !isMathCall(*inst) && !isSample(*inst) && any_of(reads_, [&](const Value *read) {
+            return isModSet(batch.getModRefInfo(inst, MemoryLocation::getBeforeOrAfter(read)));
+          }))
+        return "something that it reads may be written after it";
+    for (PHINode &phi : exit_->phis())
+      if (phi.getIncomingValueForBlock(latch_) == next_ && !goesOn(phi, accesses, 0))
+        return "its sum is used in another way than added, or multiplied by what is known before";
+    return nullptr;
+  }
+
+  bool isFree(const Instruction &inst) const {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    return call && getFreedOperand(call, &library_);
+  }
+
+  bool isMathCall(const Instruction &inst) const {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    return callee && callee->isDeclaration() && isKnown(*callee) &&
+           none_of(call->args(), [](const Use &arg) { return arg->getType()->isPtrOrPtrVectorTy(); });
+  }
+
+  // Whether a value is known at the end of `place`, or can be: it is then brought to where it is known there and where
+  // it is used.
+  bool isKnownAt(Value *value, BasicBlock *place, unsigned depth = 0) {
+    auto *inst = dyn_cast<Instruction>(value);
+    if (!inst || dominators_.dominates(inst, place->getTerminator()))
+      return true;
+    if (depth > 8 || loop_.contains(inst) || isa<PHINode>(inst) || inst->mayReadOrWriteMemory())
+      return false;
+    BasicBlock *early = dominators_.findNearestCommonDominator(place, inst->getParent());
+    if (const auto found = early_.find(inst); found != early_.end())
+      early = dominators_.findNearestCommonDominator(early, found->second);
+    if (!isSafeToSpeculativelyExecute(inst, early->getTerminator()) ||
+        !all_of(inst->operands(), [&](Use &operand) { return isKnownAt(operand.get(), early, depth + 1); }))
+      return false;
+    early_[inst] = early;
+    return true;
+  }
+
+  bool isKnownBefore(Value *value) { return isKnownAt(value, loop_.getLoopPreheader()); }
+
+  bool isAlwaysReached(const BasicBlock *block) const { return postDominators_.dominates(block, exit_); }
+
+  // Whether the adjoint of `value` is known before the loop.
+  bool goesOn(Instruction &value, ArrayRef<Instruction *> accesses, unsigned depth) {
+    if (depth > 32)
+      return false;
+    return all_of(value.uses(), [&](const Use &use) {
+      auto *user = cast<Instruction>(use.getUser());
+      if (auto *phi = dyn_cast<PHINode>(user)) {
+        // A phi of a later loop carries the sum on, which is looked at as any other.
+        return isAlwaysReached(phi->getIncomingBlock(use)) && goesOnOnce(*phi, accesses, depth);
+      }
+      if (!isAlwaysReached(user->getParent()))
+        return false;
+      switch (user->getOpcode()) {
+      case Instruction::FAdd:
+        return user->getOperand(0) != user->getOperand(1) && goesOnOnce(*user, accesses, depth);
+      case Instruction::FSub:
+        return user->getOperand(0) != user->getOperand(1) && goesOnOnce(*user, accesses, depth);
+      case Instruction::FNeg:
+      case Instruction::FPExt:
+      case Instruction::FPTrunc:
+        return goesOnOnce(*user, accesses, depth);
+      case Instruction::FMul:
+        return isKnownBefore(user->getOperand(1 - use.getOperandNo())) && goesOnOnce(*user, accesses, depth);
+      case Instruction::FDiv:
+        return use.getOperandNo() == 0 && isKnownBefore(user->getOperand(1)) && goesOnOnce(*user, accesses, depth);
+      case Instruction::Call:
+        return ((use.getOperandNo() == 0 && isSample(*user)) || addsProduct(*user, use.get()) ||
+                multiplies(*user, use)) &&
+               goesOnOnce(*user, accesses, depth);
+      case Instruction::Ret:
+        return true;
+      case Instruction::Store:
+        return use.getOperandNo() == 0 && isLastAccess(cast<StoreInst>(*user), accesses);
+      default:
+        return false;
+      }
+    });
+  }
+
+  // a b + c with the value as one factor alone, and the other known before the loop.
+  bool multiplies(const Instruction &inst, const Use &use) {
+    const auto *call = dyn_cast<IntrinsicInst>(&inst);
+    return call && (call->getIntrinsicID() == Intrinsic::fmuladd || call->getIntrinsicID() == Intrinsic::fma) &&
+           use.getOperandNo() < 2 && isKnownBefore(call->getArgOperand(1 - use.getOperandNo())) &&
+           call->getArgOperand(2) != use.get();
+  }
+
+  // A later loop whose iterations were branched off before.
+  static bool isSample(const Instruction &inst) {
+    const auto *call = dyn_cast<CallInst>(&inst);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    return callee && callee->getName().starts_with(enz::kSample);
+  }
+
+  bool goesOnOnce(Instruction &value, ArrayRef<Instruction *> accesses, unsigned depth) {
+    return !gone_.insert(&value).second || goesOn(value, accesses, depth + 1);
+  }
+
+  // Whether nothing else after the loop touches what is stored.
+  bool isLastAccess(StoreInst &store, ArrayRef<Instruction *> accesses) {
+    const MemoryLocation where = MemoryLocation::getBeforeOrAfter(store.getPointerOperand());
+    return !store.isVolatile() && !store.isAtomic() && isKnownBefore(store.getPointerOperand()) &&
+           all_of(accesses, [&](Instruction *other) {
+             return other == &store || isMathCall(*other) || !isModOrRefSet(aliases_.getModRefInfo(other, where));
+           });
+  }
+
+  Function *makeSample(const Twine &name, ArrayRef<Value *> inputs, ArrayRef<PHINode *> counters);
+
+  Function &function_;
+  LoopInfo &loops_;
+  Loop &loop_;
+  const EnzPrepare &options_;
+  DominatorTree &dominators_;
+  PostDominatorTree &postDominators_;
+  AAResults &aliases_;
+  TargetLibraryInfo &library_;
+  BasicBlock *latch_ = nullptr, *exit_ = nullptr;
+  Value *condition_ = nullptr;
+  PHINode *sum_ = nullptr;
+  Instruction *next_ = nullptr;
+  SmallPtrSet<Instruction *, 16> added_;
+  SmallPtrSet<Instruction *, 16> skeleton_;
+  SmallPtrSet<const Instruction *, 16> gone_;
+  MapVector<Instruction *, BasicBlock *> early_;
+  DenseMap<const AllocaInst *, bool> own_;
+  SmallSetVector<const Value *, 16> reads_;
+};
+
+// The body of the loop: the sum so far, counters, and what else it reads; returns the sum with what it adds.
+Function *Samples::makeSample(const Twine &name, ArrayRef<Value *> inputs, ArrayRef<PHINode *> counters) {
+  LLVMContext &context = function_.getContext();
+  SmallVector<Type *, 16> types{sum_->getType()};
+  for (PHINode *counter : counters)
+    types.push_back(counter->getType());
+  for (Value *input : inputs)
+    types.push_back(input->getType());
+  auto *type = FunctionType::get(sum_->getType(), types, false);
+  Function *sample = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
+  enz::takeAttributes(*sample, function_);
+  // What its caller may go on to know of the memory: the sample reads, and keeps no address.
+  sample->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly() |
+                           MemoryEffects::errnoMemOnly(ModRefInfo::Mod));
+  for (Argument &argument : sample->args())
+    if (argument.getType()->isPointerTy()) {
+      argument.addAttr(Attribute::getWithCaptureInfo(context, CaptureInfo::none()));
+      argument.addAttr(Attribute::ReadOnly);
+    }
+  ValueToValueMapTy map;
+  unsigned n = 0;
+  const auto give = [&](Value *value) {
+    sample->getArg(n)->setName(value->getName());
+    map[value] = sample->getArg(n++);
+  };
+  give(sum_);
+  for (PHINode *counter : counters)
+    give(counter);
+  for (Value *input : inputs)
+    give(input);
+  BasicBlock *entry = BasicBlock::Create(context, "entry", sample);
+  IRBuilder<> build(entry);
+  for (const auto &[slot, own] : own_)
+    if (own) {
+      Instruction *copy = build.Insert(slot->clone(), slot->getName());
+      map[slot] = copy;
+    }
+  SmallVector<BasicBlock *, 16> blocks(loop_.blocks());
+  for (BasicBlock *block : blocks) {
+    auto *copy = BasicBlock::Create(context, block->getName(), sample);
+    map[block] = copy;
+    for (Instruction &inst : *block) {
+      if (isa<PHINode>(inst) && block == loop_.getHeader())
+        continue;
+      if (inst.isLifetimeStartOrEnd())
+        continue;
+      Instruction *clone = inst.clone();
+      clone->setName(inst.getName());
+      clone->insertInto(copy, copy->end());
+      map[&inst] = clone;
+    }
+  }
+  build.CreateBr(cast<BasicBlock>(map[loop_.getHeader()]));
+  auto *last = cast<BasicBlock>(map[latch_]);
+  last->getTerminator()->eraseFromParent();
+  for (BasicBlock *block : blocks)
+    for (Instruction &inst : *cast<BasicBlock>(map[block]))
+      RemapInstruction(&inst, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  build.SetInsertPoint(last);
+  build.CreateRet(map[next_]);
+  for (Instruction &inst : make_early_inc_range(reverse(*last)))
+    if (isInstructionTriviallyDead(&inst))
+      inst.eraseFromParent();
+  return sample;
+}
+
+void Samples::transform(unsigned number) {
+  LLVMContext &context = function_.getContext();
+  for (auto [inst, place] : early_)
+    inst->moveBefore(place->getTerminator()->getIterator());
+  SmallVector<PHINode *, 8> counters;
+  for (PHINode &phi : loop_.getHeader()->phis())
+    if (&phi != sum_)
+      counters.push_back(&phi);
+  SetVector<Value *> inputs;
+  for (BasicBlock *block : loop_.blocks())
+    for (Instruction &inst : *block) {
+      if ((isa<PHINode>(inst) && block == loop_.getHeader()) || inst.isLifetimeStartOrEnd())
+        continue;
+      for (Value *operand : inst.operands()) {
+        const auto *slot = dyn_cast<AllocaInst>(operand);
+        if (slot && own_.lookup(slot))
+          continue;
+        if (isa<Argument>(operand) || (isa<Instruction>(operand) && !loop_.contains(cast<Instruction>(operand))))
+          inputs.insert(operand);
+      }
+    }
+  Function *sample =
+      makeSample(Twine(enz::kSample) + function_.getName() + "." + Twine(number), inputs.getArrayRef(), counters);
+
+  // The loop that is left: counters, the call, the condition.
+  BasicBlock *preheader = loop_.getLoopPreheader();
+  BasicBlock *body = BasicBlock::Create(context, "samples", &function_, loop_.getHeader());
+  IRBuilder<> build(body);
+  ValueToValueMapTy map;
+  SmallVector<std::pair<PHINode *, PHINode *>, 8> carried;
+  for (PHINode &phi : loop_.getHeader()->phis()) {
+    PHINode *copy = build.CreatePHI(phi.getType(), 2, phi.getName());
+    copy->addIncoming(phi.getIncomingValueForBlock(preheader), preheader);
+    map[&phi] = copy;
+    carried.emplace_back(&phi, copy);
+  }
+  SmallVector<Value *, 16> args{map[sum_]};
+  for (PHINode *counter : counters)
+    args.push_back(map[counter]);
+  args.append(inputs.begin(), inputs.end());
+  CallInst *call = build.CreateCall(sample, args);
+  if (const DebugLoc at = loop_.getStartLoc())
+    call->setDebugLoc(at);
+  map[next_] = call;
+  LoopBlocksRPO order(&loop_);
+  order.perform(&loops_);
+  for (BasicBlock *block : order)
+    for (Instruction &inst : *block)
+      if (skeleton_.contains(&inst)) {
+        Instruction *copy = inst.clone();
+        build.Insert(copy, inst.getName());
+        RemapInstruction(copy, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+        map[&inst] = copy;
+      }
+  const auto mapped = [&](Value *value) -> Value * {
+    const auto it = map.find(value);
+    return it == map.end() ? value : static_cast<Value *>(it->second);
+  };
+  for (auto [phi, copy] : carried)
+    copy->addIncoming(mapped(phi->getIncomingValueForBlock(latch_)), body);
+  auto *branch = cast<BranchInst>(latch_->getTerminator());
+  const bool again = branch->getSuccessor(0) == loop_.getHeader();
+  BranchInst *back = build.CreateCondBr(mapped(condition_), again ? body : exit_, again ? exit_ : body);
+  back->setMetadata(LLVMContext::MD_loop, branch->getMetadata(LLVMContext::MD_loop));
+  for (PHINode &phi : exit_->phis()) {
+    Value *value = mapped(phi.getIncomingValueForBlock(latch_));
+    phi.addIncoming(value, body);
+  }
+  preheader->getTerminator()->replaceSuccessorWith(loop_.getHeader(), body);
+  SmallVector<BasicBlock *, 16> gone(loop_.blocks());
+  DeleteDeadBlocks(gone);
+}
+
+} // namespace
+
+bool enz::branchOffSamples(EnzOpaqueHost &host, Function &function, const EnzPrepare &options) {
+  if (!options.samples || function.getName().contains(enz::kSample))
+    return false;
+  StringRef name = function.getName();
+  name.consume_back(enz::kPrepared);
+  auto &loops = host.functions->getResult<LoopAnalysis>(function);
+  SmallVector<BasicBlock *, 8> headers;
+  for (Loop *loop : loops)
+    headers.push_back(loop->getHeader());
+  unsigned number = 0;
+  for (BasicBlock *header : headers) {
+    Loop *loop = host.functions->getResult<LoopAnalysis>(function).getLoopFor(header);
+    if (!loop || loop->isInnermost())
+      continue;
+    const std::string place = enz::placeOf(*loop);
+    Samples samples(host, function, *loop, options);
+    const char *why = samples.examine();
+    const std::string text =
+        why ? "iterations of the loop at " + place + " of @" + name.str() + " are not reversed one by one: " + why
+            : "iterations of the loop at " + place + " of @" + name.str() + " are reversed one by one";
+    if (options.note)
+      options.note(options.context, text.data(), text.size());
+    if (why)
+      continue;
+    samples.transform(number++);
+    host.functions->invalidate(function, PreservedAnalyses::none());
+  }
+  return number > 0;
+}

@@ -1,0 +1,73 @@
+//! Sums over samples are reversed iteration by iteration, and others are not: what the plan says of the loops of the corpus program
+//! `samples`, and that the memory of such gradients does not grow with the number of samples. That the results are right, the
+//! corpus says.
+
+use std::process::ExitCode;
+
+use enzyme_tests::kernels::{self, Mode};
+use enzyme_tests::toolchain::{Compilation, Level, plugin, root, scratch};
+use enzyme_tests::{Error, Result};
+use libtest_mimic::{Arguments, Trial};
+
+const TAKEN: &str = "are reversed one by one";
+const LEFT: &str = "are not reversed one by one";
+
+/// Functions of the program, and what is said of each of their loops.
+const EXPECTED: [(&str, usize, &str); 10] = [
+    ("network", 1, TAKEN),
+    ("branches", 1, TAKEN),
+    ("chained", 2, TAKEN),
+    ("ragged", 1, TAKEN),
+    ("averages", 1, LEFT),
+    ("overwritten", 1, LEFT),
+    ("logarithm", 1, LEFT),
+    ("forgetting", 1, LEFT),
+    ("compounded", 1, LEFT),
+    ("reread", 1, LEFT),
+];
+
+/// Kernels, and two sizes of each.
+const GROWING: [(&str, [&str; 2]); 2] = [("spmv", ["200", "4000"]), ("mlp", ["6", "24"])];
+
+fn main() -> ExitCode {
+    let mut trials = vec![Trial::test("plan", || planned().map_err(|e| e.to_string().into()))];
+    for (name, sizes) in GROWING {
+        trials.push(Trial::test(name, move || stays(name, sizes).map_err(|e| e.to_string().into())));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn planned() -> Result<()> {
+    let folder = scratch()?;
+    let (source, output) = (root().join("tests/corpus/samples.c"), folder.path().join("samples.o"));
+    let plain = Compilation::new(source, output, Level::O2).only_compile().with_plugin()?;
+    let loaded =
+        plain.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin()?]).flags(["-mllvm", "-enzyme-print-plan"]);
+    let printed = loaded.run()?.expect_success("the compiler failed")?.stderr;
+    for (function, count, what) in EXPECTED {
+        let name = format!("of @{function} ");
+        let said = printed.lines().filter(|l| l.contains(&name) && l.contains(what)).count();
+        if said != count {
+            return Err(Error::Failed(format!("of {function}, {said} loops {what}, not {count}:\n{printed}")));
+        }
+    }
+    Ok(())
+}
+
+fn stays(name: &str, sizes: [&str; 2]) -> Result<()> {
+    let folder = scratch()?;
+    let main = kernels::build_main(folder.path())?;
+    let missing = || Error::Failed(format!("no kernel {name}, or no word on its memory"));
+    let kernel = kernels::kernels()?.into_iter().find(|k| k.name == name).ok_or_else(missing)?;
+    let built = kernel.build(folder.path(), &main, Mode { native: false, fast: false }, &[])?;
+    let heap = |size: &str| {
+        let printed = kernels::run(&built.program, &["--size", size, "--check", "--memory"])?;
+        printed.memory("gradient").map(|m| m.heap).ok_or_else(missing)
+    };
+    let [small, large] = [heap(sizes[0])?, heap(sizes[1])?];
+    // What the sizes of a sample make of it may differ a little.
+    if large > small + 4096 {
+        return Err(Error::Failed(format!("the gradient of {name} takes {small} bytes, and {large} of more samples")));
+    }
+    Ok(())
+}
