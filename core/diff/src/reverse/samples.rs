@@ -16,7 +16,7 @@
 use std::collections::BTreeSet;
 
 use enzyme_analysis::{Callee, resolve};
-use enzyme_ir::{BinOp, CastOp, Func, InstId, MemClass, Module, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, ValueId};
 
 use super::Reverse;
 use crate::keys::Subject;
