@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 53] = [
+const SOURCES: [&str; 54] = [
     "plugin",
     "options",
     "host",
@@ -59,6 +59,7 @@ const SOURCES: [&str; 53] = [
     "dense",
     "optimise",
     "loops",
+    "vectormath",
     "diagnose",
     "jit",
     "link",

@@ -124,6 +124,7 @@ void registerCallbacks(PassBuilder &passes) {
           addCoroutineSplit(manager);
         manager.addPass(EnzymePass(passes, phaseOf(lto), level, lto));
       });
+  enz::useVectorMath(passes);
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level) {
         manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
