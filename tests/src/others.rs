@@ -23,6 +23,8 @@ const RUN_LIMIT: Duration = Duration::from_secs(900);
 
 /// -O3 -march=native, strict.
 const STRICT: Mode = Mode { native: true, fast: false };
+/// With -ffast-math and the vector library: what XLA may do, too.
+const FAST: Mode = Mode { native: true, fast: true };
 
 /// A tool that differentiates templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +135,10 @@ pub struct Others {
     pub gradient: Time,
     /// The handwritten one.
     pub hand: Time,
+    /// The function with fast arithmetic.
+    pub fast_primal: Time,
+    /// Our gradient of it.
+    pub fast_gradient: Time,
     /// ADOL-C.
     pub adolc: Option<Recorded>,
     /// CppAD.
@@ -191,22 +197,27 @@ pub fn measure(
     command.args(["--check", "--memory", "--time"]).arg(seconds.to_string());
     let printed = kernels::run_command(&mut command, RUN_LIMIT)?;
     row.size = printed.size;
-    let mut others = Others {
-        primal: time(&printed, "primal")?,
-        gradient: time(&printed, "gradient")?,
-        hand: time(&printed, "hand")?,
-        adolc: recorded(&printed, Tool::Adolc),
-        cppad: recorded(&printed, Tool::CppAd),
-        jax: None,
-    };
+    let mut jax = None;
     if let Some(python) = &found.python {
         say("JAX");
         match run_jax(python, kernel, folder, &built.program, seconds) {
-            Ok(jax) => others.jax = Some(jax),
+            Ok(times) => jax = Some(times),
             Err(error) => row.remarks.push(format!("JAX: {}", kernels::first_error(&error.to_string()))),
         }
     }
-    row.others = Some(others);
+    say("fast-math");
+    let fast = kernel.build(folder, main, FAST, &[])?;
+    let fast = kernels::run(&fast.program, &["--time", &(0.3 * seconds).to_string()])?;
+    row.others = Some(Others {
+        primal: time(&printed, "primal")?,
+        gradient: time(&printed, "gradient")?,
+        hand: time(&printed, "hand")?,
+        fast_primal: time(&fast, "primal")?,
+        fast_gradient: time(&fast, "gradient")?,
+        adolc: recorded(&printed, Tool::Adolc),
+        cppad: recorded(&printed, Tool::CppAd),
+        jax,
+    });
     Ok(())
 }
 
@@ -230,7 +241,7 @@ fn over_primal(others: &Others, time: Option<Time>) -> Option<f64> {
 }
 
 /// The columns of the table: ratios to the primal of the same run.
-pub const COLUMNS: [results::Column; 11] = [
+pub const COLUMNS: [results::Column; 13] = [
     ("primal", |row| others(row, |o| Some(o.primal.minimum)), Show::Time),
     ("gradient", |row| others(row, |o| over_primal(o, Some(o.gradient))), Show::Ratio),
     ("hand", |row| others(row, |o| over_primal(o, Some(o.hand))), Show::Ratio),
@@ -240,6 +251,8 @@ pub const COLUMNS: [results::Column; 11] = [
     ("CppAD, tape reused", |row| others(row, |o| over_primal(o, o.cppad.map(|tool| tool.reused))), Show::Ratio),
     ("JAX", |row| others(row, |o| o.jax.map(|jax| jax.gradient.minimum / jax.primal.minimum)), Show::Ratio),
     ("JAX: primal", |row| others(row, |o| o.jax.map(|jax| jax.value.minimum / jax.primal.minimum)), Show::Ratio),
+    ("fast: gradient", |row| others(row, |o| over_primal(o, Some(o.fast_gradient))), Show::Ratio),
+    ("fast: primal", |row| others(row, |o| over_primal(o, Some(o.fast_primal))), Show::Ratio),
     ("tape: ADOL-C", |row| others(row, |o| o.adolc.map(|tool| tool.tape as f64)), Show::Bytes),
     ("tape: CppAD", |row| others(row, |o| o.cppad.map(|tool| tool.tape as f64)), Show::Bytes),
 ];
