@@ -262,6 +262,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn other_tools_have_the_table_for_themselves() {
+        let time = |nanoseconds: f64| Time { minimum: nanoseconds, median: nanoseconds };
+        let others = Others {
+            primal: time(100.0),
+            gradient: time(150.0),
+            hand: time(160.0),
+            fast_primal: time(50.0),
+            fast_gradient: time(90.0),
+            adolc: Some(Recorded { gradient: time(6000.0), reused: time(2000.0), tape: 4800 }),
+            cppad: None,
+            jax: Some(Jax { primal: time(200.0), value: time(100.0), gradient: time(500.0) }),
+        };
+        let row = Row { name: "heat".to_owned(), size: 40, others: Some(others), ..Row::default() };
+        let missing = vec!["CppAD: its headers are not there".to_owned()];
+        let results =
+            results::Results { processor: "P".to_owned(), compiler: "C".to_owned(), kernels: vec![row], missing };
+        let markdown = results.markdown();
+        let line = "| heat | 40 | 100 ns | 1.50 | 1.60 | 60.00 | 20.00 | 2.50 | 0.50 | 0.90 | 0.50 | 4.8 kB |";
+        assert!(markdown.contains(line) && markdown.contains("- CppAD: its headers"), "{markdown}");
+        assert!(!markdown.contains("heap") && !markdown.contains("| CppAD"), "{markdown}");
+        assert!(results.json().unwrap().contains("\"adolc\""));
+    }
+
+    #[test]
     fn what_is_written_for_templates_is_written_for_jax() {
         let functions = std::fs::read_to_string(folder().join("kernels_jax.py")).unwrap();
         let known: Vec<Kernel> = kernels::kernels().unwrap().into_iter().filter(|k| has_template(&k.name)).collect();
