@@ -196,10 +196,20 @@ static double bench_value_gradient(struct bench_point *point, double *g)
 
 BENCH_HAND(struct bundle, adjoint)
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct bundle *data = (const struct bundle *)point;
+    inputs[0] = BENCH_INTEGERS("observed", data->observed, 2 * point->size);
+    inputs[1] = BENCH_REALS("measured", data->measured, 2 * point->size);
+    inputs[2] = BENCH_INTEGERS("cameras", &data->cameras, 1);
+    inputs[3] = BENCH_INTEGERS("positions", &data->positions, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "ba",
     .small = 50,
     .normal = 5000,
     .sweep = {500, 5000, 50000},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
 };

@@ -41,6 +41,16 @@ struct bench_point {
     double *x;
 };
 
+// What the mathematics takes beside x, by name.
+struct bench_input {
+    const char *name;
+    const double *reals; // or
+    const int *integers;
+    size_t count;
+};
+
+enum { BENCH_INPUTS = 8 };
+
 struct bench_kernel {
     const char *name;
     int small, normal; // sizes: of checks and instruction counts, and of the table
@@ -56,7 +66,10 @@ struct bench_kernel {
     // leaves in gradient[0] what the first must be, from the last of its lanes. May be null.
     void (*lanes[4])(struct bench_point *point, double *gradient);
     size_t (*kept)(int size); // bytes of distinct data that the reverse sweep needs; null: none
-    double tolerance;         // ours against the handwritten one, relative to the largest component [1e-11]
+    // The inputs, into zeroed memory for BENCH_INPUTS of them: what other tools differentiate the same mathematics with. Null where
+    // there is nothing but x.
+    void (*inputs)(const struct bench_point *point, struct bench_input *inputs);
+    double tolerance; // ours against the handwritten one, relative to the largest component [1e-11]
 };
 
 // Memory of a kernel's data, zeroed, 64-byte aligned; main.c frees it with the point.
@@ -71,6 +84,24 @@ BENCH_EXTERN void *bench_memory(size_t bytes);
 #define BENCH_NAME(column) BENCH_PASTE(bench_kernel_, column)
 
 BENCH_EXTERN const struct bench_kernel BENCH_NAME(BENCH_COLUMN);
+
+#define BENCH_REALS(name, values, count) ((struct bench_input){name, values, NULL, (size_t)(count)})
+#define BENCH_INTEGERS(name, values, count) ((struct bench_input){name, NULL, values, (size_t)(count)})
+
+BENCH_EXTERN const struct bench_kernel bench_kernel_ours;
+
+// Another tool, which differentiates the same mathematics as it is written for it in `others/`. A member may be null.
+struct bench_tool {
+    const char *name;
+    double (*value)(const struct bench_point *point);
+    void (*gradient)(struct bench_point *point, double *gradient); // all that is needed for a new x, whatever its branches
+    void (*reused)(struct bench_point *point, double *gradient);   // what was recorded once is used again
+    size_t (*tape)(void);                                          // bytes that the last gradient recorded
+};
+
+BENCH_EXTERN const struct bench_tool bench_tool_plain;
+BENCH_EXTERN const struct bench_tool bench_tool_adolc;
+BENCH_EXTERN const struct bench_tool bench_tool_cppad;
 
 // The two functions of the handwritten adjoint, from one that adds the gradient and returns the value: where the value is not
 // asked for, the compiler drops what only it needs.

@@ -266,12 +266,20 @@ static size_t bench_kept(int n)
     return sizeof(double) * 2 * (size_t)n * (size_t)n * BRUSSELATOR_STEPS; // the fields
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct reaction *data = (const struct reaction *)point;
+    inputs[0] = BENCH_INTEGERS("steps", &data->steps, 1);
+    inputs[1] = BENCH_REALS("step", &data->step, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "brusselator",
     .small = 8,
     .normal = 26,
     .sweep = {26, 50, 98},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .hand_checkpoints = bench_hand_checkpoints,
     .kept = bench_kept,
 };

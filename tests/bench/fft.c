@@ -104,10 +104,17 @@ static double bench_value_gradient(struct bench_point *at, double *g)
 
 BENCH_HAND(struct spectrum, adjoint)
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct spectrum *data = (const struct spectrum *)point;
+    inputs[0] = BENCH_REALS("weights", data->weights, point->size);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "fft",
     .small = 64,
     .normal = 4096,
     .sweep = {64, 512, 4096, 32768},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
 };

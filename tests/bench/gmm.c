@@ -257,12 +257,23 @@ static size_t bench_kept(int n)
     return sizeof(double) * (size_t)n * GMM_K * (GMM_D + 1); // the scaled coordinates and the terms
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct mixture *data = (const struct mixture *)point;
+    inputs[0] = BENCH_REALS("points", data->points, point->size * data->d);
+    inputs[1] = BENCH_INTEGERS("d", &data->d, 1);
+    inputs[2] = BENCH_INTEGERS("k", &data->k, 1);
+    inputs[3] = BENCH_REALS("gamma", &data->prior.gamma, 1);
+    inputs[4] = BENCH_INTEGERS("m", &data->prior.m, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "gmm",
     .small = 10,
     .normal = 1000,
     .sweep = {100, 300, 1000, 3000},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .lanes = GMM_LANES,
     .kept = bench_kept,
 };

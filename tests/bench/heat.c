@@ -174,12 +174,21 @@ static size_t bench_kept(int n)
     return sizeof(double) * (size_t)n * HEAT_STEPS; // the temperatures
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct rod *data = (const struct rod *)point;
+    inputs[0] = BENCH_REALS("target", data->target, point->size);
+    inputs[1] = BENCH_INTEGERS("steps", &data->steps, 1);
+    inputs[2] = BENCH_REALS("ratio", &data->ratio, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "heat",
     .small = 40,
     .normal = 1000,
     .sweep = {100, 300, 1000, 3000},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .hand_checkpoints = bench_hand_checkpoints,
     .kept = bench_kept,
 };

@@ -176,11 +176,21 @@ static size_t bench_kept(int steps)
     return sizeof(double) * (size_t)steps * 7 * NET_B * NET_LAYERS; // states, gates, tanh(c)
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct recurrent *data = (const struct recurrent *)point;
+    inputs[0] = BENCH_REALS("sequence", data->sequence, point->size * data->b);
+    inputs[1] = BENCH_REALS("start", data->start, 2 * data->b * data->layers);
+    inputs[2] = BENCH_INTEGERS("layers", &data->layers, 1);
+    inputs[3] = BENCH_INTEGERS("b", &data->b, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "lstm",
     .small = 8,
     .normal = 1000,
     .sweep = {100, 300, 1000, 3000},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .kept = bench_kept,
 };

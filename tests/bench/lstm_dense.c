@@ -169,11 +169,21 @@ static size_t bench_kept(int steps)
     return sizeof(double) * (size_t)steps * 7 * UNITS; // states, gates, tanh(c)
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct recurrent *data = (const struct recurrent *)point;
+    inputs[0] = BENCH_REALS("sequence", data->sequence, point->size * data->inputs);
+    inputs[1] = BENCH_REALS("targets", data->targets, point->size * data->units);
+    inputs[2] = BENCH_INTEGERS("inputs", &data->inputs, 1);
+    inputs[3] = BENCH_INTEGERS("units", &data->units, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "lstm_dense",
     .small = 6,
     .normal = 200,
     .sweep = {50, 200, 800},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .kept = bench_kept,
 };

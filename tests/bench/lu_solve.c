@@ -140,11 +140,18 @@ static size_t bench_kept(int n)
     return sizeof(double) * (size_t)n; // b between the two substitutions
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct equations *data = (const struct equations *)point;
+    inputs[0] = BENCH_REALS("weights", data->weights, point->size);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "lu_solve",
     .small = 12,
     .normal = 100,
     .sweep = {16, 50, 100, 200},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .kept = bench_kept,
 };

@@ -1,13 +1,17 @@
 // Checks and measures one kernel: the primal, our gradient, the handwritten adjoint, in turns within one process.
 //
 //   kernel [--size N | --small] [--check] [--time [SECONDS]] [--memory] [--once primal|gradient|hand] [--default-malloc]
+//          [--variant NAME] [--write-data FILE]
 //
-// Without a task it does --check, --time and --memory. Lines of the output:
+// Without a task it does --check, --time and --memory; --variant NAME times that one alone. --write-data leaves x, the other inputs,
+// the value and the gradient in a file, for programs in other languages. Lines of the output:
 //
 //   AGREE  kernel size what error tolerance ok|FAIL      gradients against each other and against finite differences
 //   TIME   kernel size column.variant min_ns median_ns   over rounds; in each round every variant is run, with data in a new place
 //   MEMORY kernel size column.variant heap stack         bytes at the peak of one call, beyond those in use before it
 //   KEPT   kernel size bytes                             distinct data that a reverse sweep needs
+//
+// Other tools (struct bench_tool) may be linked in as well; their heap is what their last gradient recorded.
 //
 // The allocator keeps what is freed (mallopt: no mmap, no trimming), so that a tape's pages are fetched from the system once
 // and not at every call; --default-malloc shows the other case. Linux with glibc: malloc is interposed to count.
@@ -22,10 +26,14 @@
 #define CALLGRIND_TOGGLE_COLLECT (void)0
 #endif
 
-extern const struct bench_kernel bench_kernel_ours;
 // The same file, differentiated as clang -O0 leaves it, or by the plugin that REFERENCE_PLUGIN names.
 extern const struct bench_kernel bench_kernel_unoptimised __attribute__((weak));
 extern const struct bench_kernel bench_kernel_reference __attribute__((weak));
+extern const struct bench_tool bench_tool_plain __attribute__((weak));
+extern const struct bench_tool bench_tool_adolc __attribute__((weak));
+extern const struct bench_tool bench_tool_cppad __attribute__((weak));
+
+static const struct bench_tool *const tools[] = {&bench_tool_plain, &bench_tool_adolc, &bench_tool_cppad};
 
 static int failures = 0;
 
@@ -133,12 +141,13 @@ struct variant {
     const struct bench_kernel *kernel;
     double (*with_value)(struct bench_point *point, double *gradient);
     void (*alone)(struct bench_point *point, double *gradient);
+    int is_tool; // its memory stays with it
     long repetitions;
     double *samples;
     size_t count;
 };
 
-static struct variant variants[13];
+static struct variant variants[17];
 static const char *const lane_names[] = {"tangent", "eight_tangents", "adjoint", "eight_adjoints"};
 static size_t variant_count = 0;
 
@@ -146,7 +155,22 @@ static void add(const char *name, const struct bench_kernel *kernel, double (*wi
                 void (*alone)(struct bench_point *, double *))
 {
     if (with_value || alone)
-        variants[variant_count++] = (struct variant){name, kernel, with_value, alone, 0, NULL, 0};
+        variants[variant_count++] = (struct variant){name, kernel, with_value, alone, 0, 0, NULL, 0};
+}
+
+static void add_tools(const struct bench_kernel *kernel)
+{
+    static char names[2 * CORPUS_COUNT(tools)][32];
+    for (size_t i = 0; i < CORPUS_COUNT(tools); i++) {
+        if (!tools[i] || !tools[i]->gradient)
+            continue;
+        snprintf(names[2 * i], sizeof(names[0]), "%s.gradient", tools[i]->name);
+        snprintf(names[2 * i + 1], sizeof(names[0]), "%s.reused", tools[i]->name);
+        add(names[2 * i], kernel, NULL, tools[i]->gradient);
+        variants[variant_count - 1].is_tool = 1;
+        add(names[2 * i + 1], kernel, NULL, tools[i]->reused);
+        variants[variant_count - 1].is_tool = 1;
+    }
 }
 
 __attribute__((noinline)) static double call(const struct variant *variant, struct bench_point *point, double *gradient)
@@ -216,6 +240,24 @@ static double difference(const struct bench_kernel *kernel, struct bench_point *
     return (4.0 * slopes[1] - slopes[0]) / 3.0;
 }
 
+// The values of a tool's version of the mathematics against the primal, at the point and beside it.
+static void check_tool(const struct bench_kernel *kernel, const struct bench_tool *tool, struct bench_point *point,
+                       const double *direction, double tolerance)
+{
+    double *start = corpus_vector(point->count), worst = 0.0;
+    corpus_copy(start, point->x, point->count);
+    for (int side = -1; side <= 1; side++) {
+        for (size_t i = 0; i < point->count; i++)
+            point->x[i] = start[i] + 0x1p-12 * side * direction[i];
+        double error = corpus_relative(tool->value(point), kernel->primal(point), 0.0);
+        if (!(error <= worst))
+            worst = error;
+    }
+    corpus_copy(point->x, start, point->count);
+    free(start);
+    agree(kernel, point->size, tool->name, worst, tolerance);
+}
+
 static int lanes_of(const struct variant *variant)
 {
     for (size_t i = 0; i < CORPUS_COUNT(lane_names); i++)
@@ -251,6 +293,9 @@ static void check(const struct bench_kernel *kernel, int size)
     }
     corpus_seed(97);
     corpus_fill(direction, point->count, -1.0, 1.0);
+    for (size_t i = 0; i < CORPUS_COUNT(tools); i++)
+        if (tools[i] && tools[i]->value)
+            check_tool(kernel, tools[i], point, direction, tolerance);
     double slope = difference(kernel, point, direction);
     double scale = 0.0;
     for (size_t i = 0; i < point->count; i++)
@@ -294,8 +339,11 @@ enum { LAYOUTS = 5, ROUNDS = 200 };
 static void measure(const struct bench_kernel *kernel, int size, double seconds)
 {
     const double batch_ns = 5e5;
-    for (size_t i = 0; i < variant_count; i++)
+    int has_tools = 0;
+    for (size_t i = 0; i < variant_count; i++) {
         variants[i].samples = corpus_vector(LAYOUTS * ROUNDS);
+        has_tools |= variants[i].is_tool;
+    }
     for (int layout = 0; layout < LAYOUTS; layout++) {
         struct bench_point *point = prepare(kernel, size);
         double *gradient = (double *)allocate(sizeof(double) * point->count);
@@ -308,6 +356,9 @@ static void measure(const struct bench_kernel *kernel, int size, double seconds)
         for (int round = 0; round < 2 || (round < ROUNDS && now() - start < 1e9 * seconds / LAYOUTS); round++)
             for (size_t i = 0; i < variant_count; i++) {
                 struct variant *variant = &variants[i];
+                // A tool's record displaces everything that is in the caches.
+                if (has_tools && !variant->is_tool)
+                    batch(variant, point, gradient, 1);
                 variant->samples[variant->count++] = batch(variant, point, gradient, variant->repetitions);
             }
     }
@@ -351,6 +402,8 @@ static void weigh(const struct bench_kernel *kernel, int size)
         exit(2);
     }
     for (size_t i = 0; i < variant_count; i++) {
+        if (variants[i].is_tool)
+            continue;
         struct job job = {&variants[i], point, gradient};
         pthread_attr_t attributes;
         pthread_t thread;
@@ -371,6 +424,11 @@ static void weigh(const struct bench_kernel *kernel, int size)
             printf("AGREE %s %d %s.freed %ld 0 %s\n", kernel->name, size, variants[i].name, bytes_now, "FAIL");
         failures += bytes_now != 0;
     }
+    for (size_t i = 0; i < CORPUS_COUNT(tools); i++)
+        if (tools[i] && tools[i]->tape) {
+            tools[i]->gradient(point, gradient);
+            printf("MEMORY %s %d %s.gradient %zu 0\n", kernel->name, size, tools[i]->name, tools[i]->tape());
+        }
     printf("KEPT %s %d %zu\n", kernel->name, size, kernel->kept ? kernel->kept(size) : 0);
     munmap(stack, STACK);
     free(gradient);
@@ -395,13 +453,48 @@ static int once(const struct bench_kernel *kernel, int size, const char *name)
     return 0;
 }
 
+// -------------------------------------------------------------------------------------------------------------- data
+
+static void put(FILE *file, const struct bench_input *input)
+{
+    fprintf(file, "%s %s %zu\n", input->name, input->reals ? "float64" : "int32", input->count);
+    fwrite(input->reals ? (const void *)input->reals : (const void *)input->integers,
+           input->reals ? sizeof(double) : sizeof(int), input->count, file);
+}
+
+// Each array: its name, its type, its length on one line, then its bytes.
+static int write_data(const struct bench_kernel *kernel, int size, const char *path)
+{
+    struct bench_point *point = prepare(kernel, size);
+    struct bench_input inputs[BENCH_INPUTS] = {{0}};
+    double *gradient = corpus_vector(point->count), value = kernel->primal(point);
+    double tolerance = kernel->tolerance > 0.0 ? kernel->tolerance : 1e-11;
+    FILE *file = fopen(path, "wb");
+    if (!file) {
+        printf("cannot write %s\n", path);
+        return 2;
+    }
+    kernel->gradient(point, gradient);
+    put(file, &BENCH_INTEGERS("size", &point->size, 1));
+    put(file, &BENCH_REALS("x", point->x, point->count));
+    put(file, &BENCH_REALS("value", &value, 1));
+    put(file, &BENCH_REALS("gradient", gradient, point->count));
+    put(file, &BENCH_REALS("tolerance", &tolerance, 1));
+    if (kernel->inputs)
+        kernel->inputs(point, inputs);
+    for (size_t i = 0; i < CORPUS_COUNT(inputs) && inputs[i].name; i++)
+        put(file, &inputs[i]);
+    free(gradient);
+    return fclose(file) ? 2 : 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct bench_kernel *kernel = &bench_kernel_ours;
     int size = kernel->normal, keep = 1, checked = 0, timed = 0, weighed = 0;
     double seconds = 1.0;
-    const char *only = NULL;
-    variants[variant_count++] = (struct variant){"primal", kernel, NULL, NULL, 0, NULL, 0};
+    const char *only = NULL, *alone = NULL, *data = NULL;
+    variants[variant_count++] = (struct variant){"primal", kernel, NULL, NULL, 0, 0, NULL, 0};
     add("gradient", kernel, NULL, kernel->gradient);
     add("hand", kernel, NULL, kernel->hand);
     add("value_gradient", kernel, kernel->value_gradient, NULL);
@@ -415,6 +508,7 @@ int main(int argc, char **argv)
         add("reference.gradient", &bench_kernel_reference, NULL, bench_kernel_reference.gradient);
         add("reference.value_gradient", &bench_kernel_reference, bench_kernel_reference.value_gradient, NULL);
     }
+    add_tools(kernel);
     for (int i = 1; i < argc; i++) {
         int more = i + 1 < argc && argv[i + 1][0] != '-';
         if (strcmp(argv[i], "--size") == 0 && more)
@@ -431,6 +525,10 @@ int main(int argc, char **argv)
             weighed = 1;
         else if (strcmp(argv[i], "--once") == 0 && more)
             only = argv[++i];
+        else if (strcmp(argv[i], "--variant") == 0 && more)
+            alone = argv[++i];
+        else if (strcmp(argv[i], "--write-data") == 0 && more)
+            data = argv[++i];
         else if (strcmp(argv[i], "--default-malloc") == 0)
             keep = 0;
         else if (strcmp(argv[i], "--sizes") == 0) {
@@ -449,8 +547,18 @@ int main(int argc, char **argv)
         mallopt(M_TRIM_THRESHOLD, 1 << 30);
         mallopt(M_TOP_PAD, 64 << 20);
     }
+    if (data)
+        return write_data(kernel, size, data);
     if (only)
         return once(kernel, size, only);
+    if (alone) {
+        if (!find(alone)) {
+            printf("no variant %s\n", alone);
+            return 2;
+        }
+        variants[0] = *find(alone);
+        variant_count = 1;
+    }
     int all = !checked && !timed && !weighed;
     if (checked || all)
         check(kernel, size);

@@ -86,11 +86,19 @@ static size_t bench_kept(int n)
     return sizeof(double) * (size_t)n; // the residuals
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct matvec *data = (const struct matvec *)point;
+    inputs[0] = BENCH_REALS("matrix", data->matrix, point->size * point->size);
+    inputs[1] = BENCH_REALS("target", data->target, point->size);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "matvec_loss",
     .small = 40,
     .normal = 1000,
     .sweep = {50, 200, 1000, 2000},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .kept = bench_kept,
 };

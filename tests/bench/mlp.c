@@ -6,6 +6,7 @@
 
 enum { NET_LAYERS = 3, NET_SIZE = 64 * 65 + 128 * 65 + 10 * 129 };
 
+static const int net_layers = NET_LAYERS;
 static const int net_widths[NET_LAYERS + 1] = {64, 64, 128, 10};
 
 struct network {
@@ -134,11 +135,22 @@ static size_t bench_kept(int batch)
     return sizeof(double) * (64 + 128 + 10) * (size_t)batch; // the activations
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct network *data = (const struct network *)point;
+    inputs[0] = BENCH_REALS("samples", data->inputs, point->size * data->widths[0]);
+    inputs[1] = BENCH_INTEGERS("labels", data->labels, point->size);
+    inputs[2] = BENCH_INTEGERS("widths", data->widths, NET_LAYERS + 1);
+    inputs[3] = BENCH_INTEGERS("layers", &net_layers, 1);
+    inputs[4] = BENCH_REALS("decay", &decay, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "mlp",
     .small = 2,
     .normal = 44,
     .sweep = {4, 16, 64, 256},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .kept = bench_kept,
 };

@@ -204,12 +204,21 @@ static size_t bench_kept(int n)
     return sizeof(double) * 500 * (size_t)n; // the states
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct trajectory *data = (const struct trajectory *)point;
+    inputs[0] = BENCH_REALS("target", data->target, point->size);
+    inputs[1] = BENCH_INTEGERS("steps", &data->steps, 1);
+    inputs[2] = BENCH_REALS("step", &data->step, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "rk4",
     .small = 12,
     .normal = 100,
     .sweep = {40, 100, 400, 1600},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .kept = bench_kept,
     .tolerance = 1e-9, // the system is chaotic
 };

@@ -103,11 +103,20 @@ static size_t bench_kept(int n)
     return sizeof(double) * (size_t)n; // the residuals
 }
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct sparse *data = (const struct sparse *)point;
+    inputs[0] = BENCH_INTEGERS("starts", data->starts, point->size + 1);
+    inputs[1] = BENCH_INTEGERS("columns", data->columns, point->size * PER_ROW);
+    inputs[2] = BENCH_REALS("target", data->target, point->size);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "spmv",
     .small = 50,
     .normal = 20000,
     .sweep = {200, 2000, 20000, 200000},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
     .kept = bench_kept,
 };

@@ -10,6 +10,8 @@
 
 enum { SWEEPS = 10 };
 
+static const int sweeps = SWEEPS;
+
 struct grid {
     struct bench_point point;
     double *now, *next, *now_adjoint, *next_adjoint, *coefficient;
@@ -140,10 +142,18 @@ static double bench_value_gradient(struct bench_point *at, double *g)
 
 BENCH_HAND(struct grid, adjoint)
 
+static void bench_inputs(const struct bench_point *point, struct bench_input *inputs)
+{
+    const struct grid *data = (const struct grid *)point;
+    inputs[0] = BENCH_REALS("coefficient", data->coefficient, (point->size + 2) * (point->size + 2));
+    inputs[1] = BENCH_INTEGERS("sweeps", &sweeps, 1);
+}
+
 const struct bench_kernel BENCH_NAME(BENCH_COLUMN) = {
     .name = "stencil",
     .small = 10,
     .normal = 200,
     .sweep = {50, 100, 200, 400, 800},
     BENCH_FUNCTIONS,
+    .inputs = bench_inputs,
 };

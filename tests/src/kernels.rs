@@ -1,8 +1,8 @@
 //! The kernels of the benchmark, `tests/bench/`: how they are built, and what they print.
 //!
 //! A kernel is one file, compiled to an object with the plugin, and linked with `main.c`, which checks and measures it. Further
-//! objects of the same file may be linked beside it ([`Column`]): differentiated as clang leaves it at -O0, or by another
-//! plugin. A kernel that the plugin refuses is an error; a further column that cannot be made is a remark.
+//! objects may be linked beside it ([`Column`]): the same file, differentiated as clang leaves it at -O0 or by another plugin, or
+//! the same mathematics for another tool ([`crate::others`]). A kernel that the plugin refuses is an error; a further column that cannot be made is a remark.
 //!
 //! A line `// bench: flags ...` in a source gives further options of the compiler.
 
@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::others::Tool;
 use crate::process::{self, Finished};
 use crate::toolchain::{self, Compilation, Level, llvm_program, root};
 use crate::{Error, Result, corpus};
@@ -67,6 +68,8 @@ pub enum Column {
     Unoptimised,
     /// Another plugin in the place of ours.
     Reference(PathBuf),
+    /// Another tool differentiates the same mathematics, written for it.
+    Tool(Tool),
 }
 
 impl Column {
@@ -75,6 +78,7 @@ impl Column {
         match self {
             Self::Unoptimised => "unoptimised",
             Self::Reference(_) => "reference",
+            Self::Tool(tool) => tool.name(),
         }
     }
 }
@@ -193,9 +197,12 @@ impl Kernel {
             }
         }
         let program = folder.join(&self.name);
-        let linker = if toolchain::is_cpp(&self.source) { "clang++" } else { "clang" };
-        let mut command = Command::new(llvm_program(linker));
-        command.args(objects).arg(main).arg("-o").arg(&program).args(["-lm", "-lpthread"]);
+        let tools =
+            || columns.iter().filter_map(|column| if let Column::Tool(tool) = column { Some(tool) } else { None });
+        let is_cpp = toolchain::is_cpp(&self.source) || tools().next().is_some();
+        let mut command = Command::new(llvm_program(if is_cpp { "clang++" } else { "clang" }));
+        command.args(objects).arg(main).arg("-o").arg(&program).args(tools().flat_map(|tool| tool.libraries()));
+        command.args(["-lm", "-lpthread"]);
         process::run(&mut command, RUN_LIMIT)?.expect_success("the linker failed")?;
         Ok(Built { program, missing })
     }
@@ -210,6 +217,7 @@ impl Kernel {
                 let loaded = compilation.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin.as_os_str()]);
                 loaded.flags(["-mllvm", strict]).build()
             }
+            Column::Tool(tool) => tool.object(&self.name, output, mode)?.build(),
             Column::Unoptimised => {
                 let [raw, differentiated] = ["raw.bc", "differentiated.bc"].map(|ending| output.with_extension(ending));
                 let emit = ["-Xclang", "-disable-llvm-passes", "-emit-llvm"];
@@ -270,7 +278,12 @@ pub fn first_error(text: &str) -> String {
 
 /// Runs a program that was built; a gradient that does not agree is an error.
 pub fn run(program: &Path, arguments: &[&str]) -> Result<Printed> {
-    let finished = process::run(Command::new(program).args(arguments), RUN_LIMIT)?;
+    run_command(Command::new(program).args(arguments), RUN_LIMIT)
+}
+
+/// Runs a program that prints what those of the kernels print.
+pub fn run_command(command: &mut Command, limit: Duration) -> Result<Printed> {
+    let finished = process::run(command, limit)?;
     read(&finished.expect_success("a kernel failed")?)
 }
 

@@ -1,8 +1,8 @@
 //! Whole programs through clang: what the corpus runner, the tests of refusals, the benchmark and the demonstration share.
 //!
 //! [`toolchain`] knows where clang, the plugin and the command `enzyme` are, [`process`] runs programs within a time limit, and
-//! [`corpus`] knows the programs of `tests/corpus/` and what they print, [`kernels`] those of `tests/bench/`; [`results`] is what
-//! was measured of the latter. Nothing here depends on a crate of the project: the plugin is met as users meet it, as a file
+//! [`corpus`] knows the programs of `tests/corpus/` and what they print, [`kernels`] those of `tests/bench/` and [`others`] the tools
+//! that they are compared with; [`results`] is what was measured of the latter two. Nothing here depends on a crate of the project: the plugin is met as users meet it, as a file
 //! that clang loads.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -10,6 +10,7 @@
 pub mod corpus;
 pub mod fuzz;
 pub mod kernels;
+pub mod others;
 pub mod process;
 pub mod results;
 pub mod table;

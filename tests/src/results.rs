@@ -8,6 +8,7 @@ use plotters::prelude::*;
 use serde::Serialize;
 
 use crate::kernels::{Memory, Printed, Time};
+use crate::others::{self, Others};
 use crate::{Error, Result, table};
 
 /// Everything.
@@ -19,6 +20,8 @@ pub struct Results {
     pub compiler: String,
     /// By kernel.
     pub kernels: Vec<Row>,
+    /// Tools that could not be compared with, and why.
+    pub missing: Vec<String>,
 }
 
 /// One kernel.
@@ -40,6 +43,8 @@ pub struct Row {
     pub compilation: Option<Compile>,
     /// Other sizes.
     pub growth: Vec<Growth>,
+    /// Other tools on the same mathematics.
+    pub others: Option<Others>,
     /// What could not be done, and why.
     pub remarks: Vec<String>,
 }
@@ -167,11 +172,11 @@ impl Space {
 }
 
 /// A column of numbers: its title and where the number is; columns without a single number are left out.
-type Column = (&'static str, fn(&Row) -> Option<f64>, Show);
+pub type Column = (&'static str, fn(&Row) -> Option<f64>, Show);
 
 /// How a number is shown, and what closes the column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Show {
+pub enum Show {
     /// A ratio, with the geometric mean.
     Ratio,
     /// Nanoseconds.
@@ -295,16 +300,16 @@ impl Cells {
 impl Results {
     /// Tables for a terminal.
     pub fn terminal(&self) -> String {
-        let [speed, space] = self.tables().map(|cells| cells.terminal());
-        format!("{speed}\n\n{space}\n{}", self.remarks())
+        let tables: Vec<String> = self.tables().iter().map(Cells::terminal).collect();
+        format!("{}\n{}", tables.join("\n\n"), self.remarks())
     }
 
     /// Tables in Markdown.
     pub fn markdown(&self) -> String {
-        let [speed, space] = self.tables().map(|cells| cells.markdown());
+        let tables: Vec<String> = self.tables().iter().map(Cells::markdown).collect();
         let growth = self.growth();
         let growth = if growth.is_empty() { growth } else { format!("\nGrowth with the size:\n\n{growth}") };
-        format!("{}, {}.\n\n{speed}\n{space}{growth}{}", self.processor, self.compiler, self.remarks())
+        format!("{}, {}.\n\n{}{growth}{}", self.processor, self.compiler, tables.join("\n"), self.remarks())
     }
 
     /// JSON.
@@ -312,14 +317,18 @@ impl Results {
         serde_json::to_string_pretty(self).map_err(|error| Error::Failed(format!("writing JSON: {error}")))
     }
 
-    fn tables(&self) -> [Cells; 2] {
-        [cells(&self.kernels, &SPEED), cells(&self.kernels, &SPACE)]
+    /// Other tools, if they were measured, have the table for themselves.
+    fn tables(&self) -> Vec<Cells> {
+        let columns: &[&[Column]] =
+            if self.kernels.iter().any(|row| row.others.is_some()) { &[&others::COLUMNS] } else { &[&SPEED, &SPACE] };
+        columns.iter().map(|columns| cells(&self.kernels, columns)).collect()
     }
 
     fn remarks(&self) -> String {
         let remarks =
             self.kernels.iter().flat_map(|row| row.remarks.iter().map(|what| format!("- {}: {what}\n", row.name)));
-        let remarks: String = remarks.collect();
+        let missing = self.missing.iter().map(|what| format!("- {what}\n"));
+        let remarks: String = missing.chain(remarks).collect();
         if remarks.is_empty() { remarks } else { format!("\n{remarks}") }
     }
 
@@ -413,7 +422,8 @@ mod tests {
 
     #[test]
     fn tables_have_the_columns_that_were_measured() {
-        let results = Results { processor: "P".to_owned(), compiler: "C".to_owned(), kernels: vec![row()] };
+        let results =
+            Results { processor: "P".to_owned(), compiler: "C".to_owned(), kernels: vec![row()], missing: vec![] };
         let markdown = results.markdown();
         assert!(markdown.contains("| heat | 40 | 100 ns | 2.50 | 2.00 | 1.25 |"), "{markdown}");
         assert!(!markdown.contains("reference"));

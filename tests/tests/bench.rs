@@ -1,11 +1,13 @@
 //! The kernels of the benchmark: our gradient, the handwritten adjoint and finite differences agree, with and without the value,
-//! at the small size, compiled by -O3. Nothing is timed here.
+//! at the small size, compiled by -O3. So do, where a kernel's mathematics is written for other tools, its values with plain
+//! numbers and the gradients of ADOL-C. Nothing is timed here.
 //!
 //! One test case for each kernel: `cargo test -p enzyme-tests --test bench -- heat`.
 
 use std::process::ExitCode;
 
-use enzyme_tests::kernels::{self, Kernel, Mode};
+use enzyme_tests::kernels::{self, Column, Kernel, Mode};
+use enzyme_tests::others::{self, Tool};
 use enzyme_tests::{Error, Result, toolchain};
 use libtest_mimic::{Arguments, Trial};
 
@@ -28,10 +30,18 @@ fn main() -> ExitCode {
 fn agree(kernel: &Kernel) -> Result<()> {
     let folder = toolchain::scratch()?;
     let main = kernels::build_main(folder.path())?;
-    let built = kernel.build(folder.path(), &main, Mode { native: false, fast: false }, &[])?;
-    // Two gradients and their values, the handwritten ones, and finite differences.
+    // Two gradients and their values, the handwritten ones, and finite differences; values of a template, and two gradients.
+    let (columns, expected) = if others::has_template(&kernel.name) {
+        (vec![Column::Tool(Tool::Plain), Column::Tool(Tool::Adolc)], 10)
+    } else {
+        (vec![], 7)
+    };
+    let built = kernel.build(folder.path(), &main, Mode { native: false, fast: false }, &columns)?;
+    if let Some((column, why)) = built.missing.first() {
+        return Err(Error::Failed(format!("{column}: {why}")));
+    }
     let printed = kernels::run(&built.program, &["--small", "--check", "--memory"])?;
-    if printed.compared < 7 {
+    if printed.compared < expected {
         return Err(Error::Failed(format!("{} compared {} numbers only", kernel.name, printed.compared)));
     }
     Ok(())

@@ -13,6 +13,8 @@ const DOCUMENT: &str = "docs/benchmarks.md";
 const PICTURE: &str = "docs/benchmarks.svg";
 const START: &str = "<!-- results: start (written by `cargo xtask bench --write`) -->";
 const END: &str = "<!-- results: end -->";
+/// Where in it the comparison with other tools stands.
+const OTHERS_START: &str = "<!-- others: start (written by `cargo xtask bench --write -- --others`) -->";
 /// The same for Rust programs.
 const RUST_DOCUMENT: &str = "docs/benchmarks-rust.md";
 const RUST_START: &str = "<!-- results: start (written by `cargo xtask bench-rust --write`) -->";
@@ -29,13 +31,25 @@ pub fn demo(project: &Project, arguments: &[String]) -> Result<bool> {
     passed(&program(project, "demo", arguments))
 }
 
-/// Measures the kernels; with `write`, the results go to docs/benchmarks.md, sizes swept.
+/// Measures the kernels; with `write`, the results go to docs/benchmarks.md, sizes swept. With `--others` among the arguments, other
+/// tools are fetched and measured, and have a table of their own.
 pub fn bench(project: &Project, arguments: &[String], write: bool) -> Result<bool> {
     artefacts::build(project)?;
+    let with_others = arguments.iter().any(|argument| argument == "--others");
+    if with_others {
+        Invocation::new(project, "sh").arguments(&["xtask/others.sh"]).run()?;
+    }
     println!();
     let invocation = program(project, "bench", arguments);
     if !write {
         return passed(&invocation);
+    }
+    if with_others {
+        let results = invocation.arguments(&["--markdown"]).output()?;
+        print!("{results}");
+        put(project, DOCUMENT, OTHERS_START, &results)?;
+        println!("wrote {DOCUMENT}");
+        return Ok(true);
     }
     let results = invocation.arguments(&["--sweep", "--markdown", "--plot", PICTURE]).output()?;
     print!("{results}");
@@ -85,6 +99,13 @@ fn splice(document: &str, start: &str, results: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_result_has_its_place() {
+        let document = format!("{START}\nold\n{END}\n{OTHERS_START}\nold\n{END}\n");
+        let filled = splice(&document, OTHERS_START, "new").unwrap();
+        assert_eq!(filled, format!("{START}\nold\n{END}\n{OTHERS_START}\n\nnew\n\n{END}\n"));
+    }
 
     #[test]
     fn results_have_a_place() {

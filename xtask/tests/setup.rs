@@ -1,4 +1,5 @@
 //! Whoever names an LLVM of his own gets nothing installed: `setup.sh` runs with programs that only write down that they were called.
+//! What `others.sh` cannot fetch it names, and fails nothing.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -67,4 +68,32 @@ fn nothing_is_installed_beside_an_llvm_of_ones_own() {
 fn what_is_missing_is_installed_otherwise() {
     let (_, called) = set_up(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("setup-unnamed"), &[]);
     assert!(called.contains("apt-get"), "{called}");
+}
+
+#[test]
+fn what_cannot_be_fetched_is_named() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("others-lacking");
+    let _ = fs::remove_dir_all(&folder);
+    let programs = folder.join("bin");
+    fs::create_dir_all(&programs).unwrap();
+    program(&programs, "cmp", "exit 1");
+    for name in ["mkdir", "rm", "grep", "cp"] {
+        program(&programs, name, &format!("exec /bin/{name} \"$@\""));
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let says = || {
+        let mut command = Command::new("/bin/sh");
+        command.arg("xtask/others.sh").current_dir(root).env_clear().env("PATH", &programs);
+        let output = command.env("CARGO_TARGET_DIR", &folder).env("LLVM_CONFIG", "named").output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(says().contains("CppAD, JAX: there is no python3; the comparison goes without."), "{}", says());
+
+    // A pip that has CppAD only.
+    let python = "case $2 in venv) mkdir -p $3/bin && cp $0 $3/bin/python ;; pip) case $* in *cppad*) ;; *) exit 1 ;; esac ;; esac";
+    program(&programs, "python3", python);
+    assert!(says().contains(": jax=="), "{}", says());
+    assert!(!says().contains("cppad"), "{}", says());
+    assert!(!folder.join("others/requirements.txt").exists());
 }

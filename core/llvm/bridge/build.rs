@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 55] = [
+const SOURCES: [&str; 56] = [
     "plugin",
     "options",
     "host",
@@ -61,6 +61,7 @@ const SOURCES: [&str; 55] = [
     "dense",
     "optimise",
     "loops",
+    "vectormath",
     "diagnose",
     "jit",
     "link",

@@ -143,6 +143,7 @@ void registerCallbacks(PassBuilder &passes) {
     if (level.getSpeedupLevel() > 1)
       manager.addPass(MirrorPass());
   });
+  enz::useVectorMath(passes);
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level) {
         manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));

@@ -233,6 +233,10 @@ bool sinkStores(EnzOpaqueHost &host, llvm::Function &function);
 // Makes sums over the iterations of a loop in registers that were made in memory (sums.cpp); whether anything changed.
 bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
 
+// Has calls in loops find more vector functions of libmvec than LLVM knows, where it may use that library
+// (vectormath.cpp).
+void useVectorMath(llvm::PassBuilder &passes);
+
 // Gives a marker call a view of nothing where an argument that nobody needs is no address (dense.cpp).
 void viewNothing(llvm::CallBase &call);
 // Loops that are written as calls with a function for a step (steps.cpp).

@@ -1,7 +1,8 @@
 //! Measures the kernels of `tests/bench/`: primal, our gradient and the handwritten adjoint in turns, their memory, what
 //! differentiating costs the compiler, and how large the derivative is.
 //!
-//! `REFERENCE_PLUGIN=path` measures another plugin on the same sources beside ours. What the numbers mean, and the last table, is
+//! `REFERENCE_PLUGIN=path` measures another plugin on the same sources beside ours, `--others` other tools on the same mathematics.
+//! What the numbers mean, and the last table, is
 //! in `docs/benchmarks.md`.
 #![forbid(unsafe_code)]
 
@@ -11,6 +12,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use enzyme_tests::kernels::{self, Built, COUNTED, Column, Kernel, Mode};
+use enzyme_tests::others::{self, Found};
 use enzyme_tests::results::{Compile, Growth, Results, Row, Space, Speed};
 use enzyme_tests::toolchain::{self, Level, llvm_program};
 use enzyme_tests::{Error, Result, process};
@@ -31,6 +33,9 @@ struct Arguments {
     /// Other sizes, too
     #[arg(long)]
     sweep: bool,
+    /// Compare with ADOL-C, CppAD and JAX on the same mathematics, and do nothing else (`cargo xtask bench` fetches them)
+    #[arg(long, conflicts_with_all = ["quick", "sweep", "plot"])]
+    others: bool,
     /// Seconds for the variants of one program
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
@@ -68,11 +73,14 @@ fn bench(arguments: &Arguments) -> Result<bool> {
         return record().map(|()| true);
     }
     let wanted = |kernel: &Kernel| {
-        arguments.filters.is_empty() || arguments.filters.iter().any(|filter| kernel.name.contains(filter.as_str()))
+        let is_named = arguments.filters.iter().any(|filter| kernel.name.contains(filter.as_str()));
+        (is_named || arguments.filters.is_empty()) && (!arguments.others || others::has_template(&kernel.name))
     };
     let kernels: Vec<Kernel> = kernels::kernels()?.into_iter().filter(wanted).collect();
     let folder = toolchain::scratch()?;
     let main = kernels::build_main(folder.path())?;
+    let found = if arguments.others { Found::new(folder.path()) } else { Found::default() };
+    found.missing.iter().for_each(|what| eprintln!("left out: {what}"));
     let progress = ProgressBar::new(kernels.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {msg} {elapsed}") {
         progress.set_style(style);
@@ -81,7 +89,13 @@ fn bench(arguments: &Arguments) -> Result<bool> {
     let mut good = true;
     for kernel in &kernels {
         let mut row = Row { name: kernel.name.clone(), ..Row::default() };
-        if let Err(error) = measure(kernel, folder.path(), &main, arguments, &progress, &mut row) {
+        let measured = if arguments.others {
+            let say = |what: &str| progress.set_message(format!("{}: {what}", kernel.name));
+            others::measure(kernel, folder.path(), &main, &found, arguments.seconds, say, &mut row)
+        } else {
+            measure(kernel, folder.path(), &main, arguments, &progress, &mut row)
+        };
+        if let Err(error) = measured {
             progress.suspend(|| eprintln!("{}: {error}", kernel.name));
             row.remarks.push(kernels::first_error(&error.to_string()));
             good = false;
@@ -90,7 +104,7 @@ fn bench(arguments: &Arguments) -> Result<bool> {
         progress.inc(1);
     }
     progress.finish_and_clear();
-    let results = Results { processor: processor(), compiler: compiler()?, kernels: rows };
+    let results = Results { processor: processor(), compiler: compiler()?, kernels: rows, missing: found.missing };
     println!("{}", if arguments.markdown { results.markdown() } else { results.terminal() });
     if let Some(path) = &arguments.json {
         std::fs::write(path, results.json()?).map_err(Error::io(format!("writing {}", path.display())))?;
