@@ -239,7 +239,7 @@ private:
     const Instruction *birth = nullptr;
     SmallVector<const Value *, 16> work{&slot};
     SmallPtrSet<const Value *, 16> seen;
-    SmallVector<const Instruction *, 16> uses;
+    SmallVector<const Instruction *, 16> uses, addresses;
     while (!work.empty()) {
       const Value *value = work.pop_back_val();
       if (!seen.insert(value).second)
@@ -255,8 +255,14 @@ private:
           }
           continue;
         }
-        if (!loop_.contains(inst))
-          return false;
+        if (!loop_.contains(inst)) {
+          // An address that was taken before the loop.
+          if (!isa<GetElementPtrInst, CastInst>(inst) || !inst->getType()->isPointerTy())
+            return false;
+          addresses.push_back(inst);
+          work.push_back(inst);
+          continue;
+        }
         uses.push_back(inst);
         if (isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(inst))
           work.push_back(inst);
@@ -265,8 +271,10 @@ private:
     if (!birth || loops_.getLoopFor(birth->getParent()) != &loop_)
       return false;
     // A phi may be reached on another way, with another pointer.
-    return own = all_of(uses,
-                        [&](const Instruction *use) { return isa<PHINode>(use) || dominators_.dominates(birth, use); });
+    own = all_of(uses, [&](const Instruction *use) { return isa<PHINode>(use) || dominators_.dominates(birth, use); });
+    if (own)
+      addresses_.insert(addresses.begin(), addresses.end());
+    return own;
   }
 
   bool isKnown(const Function &callee) const {
@@ -474,6 +482,8 @@ private:
   SmallPtrSet<const Instruction *, 16> gone_;
   MapVector<Instruction *, BasicBlock *> early_;
   DenseMap<const AllocaInst *, bool> own_;
+  // Addresses in these which were taken before the loop.
+  SmallSetVector<const Instruction *, 8> addresses_;
   SmallSetVector<const Value *, 16> reads_;
 };
 
@@ -514,6 +524,11 @@ Function *Samples::makeSample(const Twine &name, ArrayRef<Value *> inputs, Array
       Instruction *copy = build.Insert(slot->clone(), slot->getName());
       map[slot] = copy;
     }
+  for (const Instruction *address : addresses_) {
+    Instruction *copy = build.Insert(address->clone(), address->getName());
+    RemapInstruction(copy, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    map[address] = copy;
+  }
   SmallVector<BasicBlock *, 16> blocks(loop_.blocks());
   for (BasicBlock *block : blocks) {
     auto *copy = BasicBlock::Create(context, block->getName(), sample);
@@ -552,18 +567,24 @@ void Samples::transform(unsigned number) {
     if (&phi != sum_)
       counters.push_back(&phi);
   SetVector<Value *> inputs;
+  const auto addInput = [&](Value *value) {
+    const auto *inst = dyn_cast<Instruction>(value);
+    const auto *slot = dyn_cast<AllocaInst>(value);
+    if ((slot && own_.lookup(slot)) || (inst && (addresses_.contains(inst) || loop_.contains(inst))))
+      return;
+    if (inst || isa<Argument>(value))
+      inputs.insert(value);
+  };
   for (BasicBlock *block : loop_.blocks())
     for (Instruction &inst : *block) {
       if ((isa<PHINode>(inst) && block == loop_.getHeader()) || inst.isLifetimeStartOrEnd())
         continue;
-      for (Value *operand : inst.operands()) {
-        const auto *slot = dyn_cast<AllocaInst>(operand);
-        if (slot && own_.lookup(slot))
-          continue;
-        if (isa<Argument>(operand) || (isa<Instruction>(operand) && !loop_.contains(cast<Instruction>(operand))))
-          inputs.insert(operand);
-      }
+      for (Value *operand : inst.operands())
+        addInput(operand);
     }
+  for (const Instruction *address : addresses_)
+    for (Value *operand : address->operands())
+      addInput(operand);
   Function *sample =
       makeSample(Twine(enz::kSample) + function_.getName() + "." + Twine(number), inputs.getArrayRef(), counters);
 

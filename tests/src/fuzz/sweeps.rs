@@ -6,6 +6,8 @@
 //!
 //! Or stencils from one array to another, or within one, in loops long enough to be split into strips.
 //!
+//! Or sums over samples, with memory of each iteration's own, or of all.
+//!
 //! Or steps in time: rates of change that are made of a state, each number of which is read several times, and an update of that state.
 
 use super::generate::Generator;
@@ -28,6 +30,9 @@ impl Generator {
         }
         if self.chance(0.3) {
             return self.steps();
+        }
+        if self.chance(0.4) {
+            return self.samples();
         }
         let (array, i) = (self.fresh("w"), self.fresh("i"));
         let fill = self.over(&i, 1);
@@ -174,6 +179,53 @@ impl Generator {
             late.1
         );
         tree!(Statement, "{\n@@}\n", declared, work)
+    }
+
+    /// A sum over samples that is a polynomial of sums of each; or something alike that is none.
+    fn samples(&mut self) -> Node {
+        let (total, units, i, k) = (self.fresh("s"), self.fresh("h"), self.fresh("i"), self.fresh("k"));
+        let own = self.chance(0.7);
+        let memory = format!("double {units}[4] = {{0.1, 0.2, 0.3, 0.4}};\n");
+        let (outside, inside) = if own { (String::new(), memory) } else { (memory, String::new()) };
+        let kept = if own { String::new() } else { format!("0.5 * {units}[{k}] + ") };
+        let share = self.over(&i, 1);
+        let unit = match self.below(3) {
+            0 => format!("tanh(a[{k}] + a[({i} + {k}) & 7])"),
+            1 => format!("0.3 * a[{k}] * a[({i} + 1) & 7] * scalar"),
+            _ => format!("sin(a[{k} + 1] * {total}x)"),
+        };
+        let product = format!("{units}[0] * {units}[1] - {units}[2] * {units}[3] * {total}x");
+        let add = match self.below(8) {
+            0 => format!("if ({units}[1] > 0.1)\n{total} += {product};\nelse\n{total} -= 0.5 * {units}[2];\n"),
+            1 => format!("{total} += 0.1 * {total} * {units}[0];\n"),
+            2 => format!("if ({i} == 1)\n{total} = 0.4;\n{total} += {product};\n"),
+            _ => format!("{total} += {product};\n"),
+        };
+        let after = match self.below(5) {
+            0 => format!("acc += sin({total});\n"),
+            1 => format!("a[3] = 0.5 * a[3] + 0.1 * {total};\n"),
+            2 => format!("acc -= 0.2 * {total} / ((n & 3) + 1);\n"),
+            _ => format!("acc += 0.1 * {total};\n"),
+        };
+        let head = if self.chance(0.7) {
+            format!("int {i} = 0; {i} < (n & 7); {i}++")
+        } else {
+            format!("int {i} = (n & 7); {i} > 0; {i}--")
+        };
+        let inner = format!("for (int {k} = 0; {k} < 2 + (n & 2); {k}++)\n{units}[{k}] = {kept}{unit};\n");
+        tree!(
+            Statement,
+            "{\ndouble @ = 0.0;\n@for (@) {\n@const double @x = 0.3 * @;\n@@}\n@}\n",
+            total.clone(),
+            outside,
+            head,
+            inside,
+            total,
+            share,
+            inner,
+            add,
+            after
+        )
     }
 
     fn neighbour(&mut self, one: &str, other: &str, i: &str) -> String {
