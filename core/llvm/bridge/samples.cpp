@@ -408,27 +408,31 @@ private:
       }
       if (!isAlwaysReached(user->getParent()))
         return false;
+      // What a later loop does to the sum it does many times: there it may only add.
+      const bool once = !loops_.getLoopFor(user->getParent());
       switch (user->getOpcode()) {
       case Instruction::FAdd:
         return user->getOperand(0) != user->getOperand(1) && goesOnOnce(*user, accesses, depth);
       case Instruction::FSub:
-        return user->getOperand(0) != user->getOperand(1) && goesOnOnce(*user, accesses, depth);
+        return user->getOperand(0) != user->getOperand(1) && (once || use.getOperandNo() == 0) &&
+               goesOnOnce(*user, accesses, depth);
       case Instruction::FNeg:
       case Instruction::FPExt:
       case Instruction::FPTrunc:
-        return goesOnOnce(*user, accesses, depth);
+        return once && goesOnOnce(*user, accesses, depth);
       case Instruction::FMul:
-        return isKnownBefore(user->getOperand(1 - use.getOperandNo())) && goesOnOnce(*user, accesses, depth);
+        return once && isKnownBefore(user->getOperand(1 - use.getOperandNo())) && goesOnOnce(*user, accesses, depth);
       case Instruction::FDiv:
-        return use.getOperandNo() == 0 && isKnownBefore(user->getOperand(1)) && goesOnOnce(*user, accesses, depth);
+        return once && use.getOperandNo() == 0 && isKnownBefore(user->getOperand(1)) &&
+               goesOnOnce(*user, accesses, depth);
       case Instruction::Call:
         return ((use.getOperandNo() == 0 && isSample(*user)) || addsProduct(*user, use.get()) ||
-                multiplies(*user, use)) &&
+                (once && multiplies(*user, use))) &&
                goesOnOnce(*user, accesses, depth);
       case Instruction::Ret:
         return true;
       case Instruction::Store:
-        return use.getOperandNo() == 0 && isLastAccess(cast<StoreInst>(*user), accesses);
+        return once && use.getOperandNo() == 0 && isLastAccess(cast<StoreInst>(*user), accesses);
       default:
         return false;
       }
@@ -450,8 +454,14 @@ private:
     return callee && callee->getName().starts_with(enz::kSample);
   }
 
+  // A later loop comes back to its phis; else no two ways may lead to one place, which the engine would count once.
   bool goesOnOnce(Instruction &value, ArrayRef<Instruction *> accesses, unsigned depth) {
-    return !gone_.insert(&value).second || goesOn(value, accesses, depth + 1);
+    const auto [at, fresh] = gone_.insert({&value, true});
+    if (!fresh)
+      return at->second;
+    const bool goes = goesOn(value, accesses, depth + 1);
+    gone_[&value] = false;
+    return goes;
   }
 
   // Whether nothing else after the loop touches what is stored.
@@ -479,7 +489,8 @@ private:
   Instruction *next_ = nullptr;
   SmallPtrSet<Instruction *, 16> added_;
   SmallPtrSet<Instruction *, 16> skeleton_;
-  SmallPtrSet<const Instruction *, 16> gone_;
+  // Where the sum goes: whether the search is still behind it.
+  DenseMap<const Instruction *, bool> gone_;
   MapVector<Instruction *, BasicBlock *> early_;
   DenseMap<const AllocaInst *, bool> own_;
   // Addresses in these which were taken before the loop.
