@@ -16,6 +16,7 @@
 // Not handled: more candidates than kCandidateLimit (the call stays as it is), relative virtual tables, and calls with
 // a variable number of arguments.
 
+#include "rust.h"
 #include "support.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -179,7 +180,8 @@ public:
       if (isVirtualTable(global))
         readTable(global);
     for (Function &function : *host.module) {
-      if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function))
+      if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function) ||
+          function.hasFnAttribute(enz::kDropsOwn))
         continue;
       const ArrayRef<EnzStr> avoid(options.avoid, options.num_avoid);
       if (any_of(avoid, [&function](EnzStr name) { return enz::text(name) == function.getName(); }))
