@@ -85,18 +85,21 @@ StringRef rowOf(StringRef path, const Function &function) {
   if (startsWithOne(rest, kTextTraits))
     return rest.starts_with("core::fmt::") && !rest.starts_with("core::fmt::Write") ? "enzyme.rust.shows"
                                                                                     : "enzyme.rust.text";
+  // Hashing computes with integers; only the keys of a map come from the system.
+  if (rest.starts_with("core::hash::"))
+    return {};
   if (isSystem(type))
     return systemRow(path);
   return startsWithOne(type, kText) ? "enzyme.rust.text" : StringRef();
 }
 
-// Whether this drops a type of which the library keeps objects to itself. Errors of the system are anybody's.
+// Whether this drops a type of which the library keeps objects to itself, or that never has a derivative.
 bool dropsOwn(StringRef path) {
   if (!path.consume_front("core::ptr::drop_in_place"))
     return false;
   path.consume_front("::");
   path = path.ltrim("<&*[( ");
-  return (isSystem(path) || path.starts_with("core::fmt::")) && !path.starts_with("std::io::error");
+  return isSystem(path) || path.starts_with("core::fmt::") || path.starts_with("std::ffi::os_str::");
 }
 
 // The path that a symbol spells, in the present way or in the former, which has no signs but these.
