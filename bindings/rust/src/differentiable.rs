@@ -28,6 +28,9 @@ pub unsafe trait Differentiable: Sized {
 pub trait Scalar: Differentiable + Copy {
     /// The number one.
     const ONE: Self;
+    /// Tells the engine that so many of them lie at `memory`: what is only copied from there says nothing of its type.
+    #[doc(hidden)]
+    fn state(memory: *const Self, count: usize);
 }
 
 // SAFETY: floats.
@@ -36,9 +39,17 @@ unsafe impl Differentiable for f32 {}
 unsafe impl Differentiable for f64 {}
 impl Scalar for f32 {
     const ONE: Self = 1.0;
+    fn state(memory: *const Self, count: usize) {
+        // SAFETY: the plugin takes the call away.
+        unsafe { crate::rt::floats(memory.cast(), count.wrapping_mul(size_of::<Self>())) }
+    }
 }
 impl Scalar for f64 {
     const ONE: Self = 1.0;
+    fn state(memory: *const Self, count: usize) {
+        // SAFETY: the plugin takes the call away.
+        unsafe { crate::rt::doubles(memory.cast(), count.wrapping_mul(size_of::<Self>())) }
+    }
 }
 
 // SAFETY: the elements are made of floats alone.

@@ -92,6 +92,7 @@ unsafe impl<T: Scalar> Point for &[T] {
         self.len()
     }
     unsafe fn of(memory: *const T, shape: usize) -> Self {
+        T::state(memory, shape);
         // SAFETY: as the caller says.
         unsafe { std::slice::from_raw_parts(memory, shape) }
     }
@@ -120,6 +121,7 @@ unsafe impl<T: Scalar, const N: usize> Point for &[T; N] {
     }
     fn shape(&self) {}
     unsafe fn of(memory: *const [T; N], (): ()) -> Self {
+        T::state(memory.cast(), N);
         // SAFETY: as the caller says.
         unsafe { &*memory }
     }
@@ -149,7 +151,9 @@ unsafe impl<T: Scalar> Point for &Vec<T> {
     fn shape(&self) {}
     unsafe fn of(memory: *const Vec<T>, (): ()) -> Self {
         // SAFETY: as the caller says.
-        unsafe { &*memory }
+        let vector = unsafe { &*memory };
+        T::state(vector.as_ptr(), vector.len());
+        vector
     }
     fn buffer(&self) -> Box<Vec<T>> {
         Box::new(vec![T::zero(); self.len()])

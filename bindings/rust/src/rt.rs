@@ -18,6 +18,12 @@ unsafe extern "C-unwind" {
     /// The marker of forward mode.
     #[link_name = "__enzyme_fwddiff: this derivative is made by the Enzyme plugin when the program is linked: use `cargo enzyme build`"]
     pub fn forward(function: *const c_void, ...);
+    /// States that so many bytes are those of `f64`; nothing is left of it in the program.
+    #[link_name = "__enzyme_double: this derivative is made by the Enzyme plugin when the program is linked: use `cargo enzyme build`"]
+    pub fn doubles(memory: *const c_void, bytes: usize);
+    /// The same of `f32`.
+    #[link_name = "__enzyme_float: this derivative is made by the Enzyme plugin when the program is linked: use `cargo enzyme build`"]
+    pub fn floats(memory: *const c_void, bytes: usize);
 }
 
 /// What the next argument is. Only the addresses count.

@@ -196,7 +196,13 @@ impl Pass<'_> {
         if !copied_only {
             return;
         }
-        let bytes = self.memory.bytes_at(p, Some(u64::from(bits / 8)));
+        let len = Some(u64::from(bits / 8));
+        let mut bytes = self.memory.bytes_at(p, len);
+        let read = matches!(self.func.insts[i].op, Op::Load(_));
+        if read && (bytes.clash || bytes.has_floats()) {
+            // What is read is what was put there, whatever pointers to it lead to besides.
+            bytes = self.memory.contents_at(p, len).unwrap_or(bytes);
+        }
         let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
         let integer = bytes.runs.iter().all(|r| r.ty == ByteType::Integer) && !bytes.runs.is_empty();
         let stated_integer = matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }]));
@@ -231,7 +237,7 @@ impl Pass<'_> {
         let integers: BTreeSet<ValueId> =
             std::mem::take(&mut self.integers).into_iter().flat_map(|v| self.merged_with(v)).collect();
         for v in std::mem::take(&mut self.doubtful) {
-            if !integers.contains(&v) {
+            if !integers.contains(&v) && !self.uses.is_constant_choice(self.func, v) {
                 self.spread(v, Carry::Unknown);
             }
         }

@@ -30,6 +30,31 @@ impl Uses {
         &self.of[v]
     }
 
+    /// Whether `v` is one of several constants: no derivative comes with it.
+    pub fn is_constant_choice(&self, func: &Func, v: ValueId) -> bool {
+        let mut seen = vec![v];
+        let mut n = 0;
+        while let Some(v) = seen.get(n).copied() {
+            n += 1;
+            if func.as_const(v).is_some() {
+                continue;
+            }
+            let Some(i) = func.def_inst(v) else { return false };
+            let inst = &func.insts[i];
+            let from = match inst.op {
+                Op::Phi(_) | Op::Freeze => inst.args.as_slice(),
+                Op::Select => inst.args.get(1..).unwrap_or(&[]),
+                _ => return false,
+            };
+            for a in from {
+                if !seen.contains(a) {
+                    seen.push(*a);
+                }
+            }
+        }
+        true
+    }
+
     /// Whether an integer is only moved about (loaded, stored, merged, cast to a float), never computed with: then
     /// its bytes may be those of anything.
     pub fn is_copied_only(&self, func: &Func, v: ValueId) -> bool {

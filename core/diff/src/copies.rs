@@ -1,6 +1,7 @@
 //! What the bytes of a bulk copy or fill are: the derivative adds floats, repeats pointers, leaves the rest.
 //!
-//! All evidence about the memory on either side counts (`enzyme_analysis::memory::Bytes`). Bytes of which nothing is
+//! Where all that is put into the memory that is read is known, that decides; else all evidence about the memory on either side
+//! counts (`enzyme_analysis::memory::Bytes`). Bytes of which nothing is
 //! known matter only where somebody may read them as floats later: then the copy is refused.
 
 use enzyme_analysis::callee::KnownCall;
@@ -40,7 +41,8 @@ pub fn classify(
 
 /// As [`classify`], for a length known or not.
 pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Option<u64>) -> Result<Bytes, Refusal> {
-    let bytes = s.unit.memory.bytes_at_all(places, len);
+    let source = if let [_, source] = places { s.unit.memory.contents_at(*source, len) } else { None };
+    let bytes = source.unwrap_or_else(|| s.unit.memory.bytes_at_all(places, len));
     let doubtful = || match likely_characters(s, i, places) && !places.iter().any(|p| s.is_mixed(*p)) {
         true => Ok(Bytes::Characters),
         false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
@@ -66,6 +68,18 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
     Ok(match bytes.has_floats() {
         true => Bytes::Runs(bytes.runs, bytes.period),
         false => Bytes::NoFloats(bytes.has_pointers()),
+    })
+}
+
+/// Whether memory that has a shadow may lie behind pointers in `len` bytes at one of these places: only then are the shadows of
+/// these pointers read.
+pub fn leads_to_shadows(module: &Module, s: &Subject<'_>, places: &[ValueId], len: ValueId) -> bool {
+    let len = s.func.as_const(len).and_then(|c| module.ctx.consts.as_u64(c)).unwrap_or(1 << 40);
+    let memory = &s.unit.memory;
+    places.iter().any(|p| {
+        let Some(class) = memory.class_of[*p] else { return true };
+        let mut there = memory.classes[class].edges.iter().filter(|e| e.at.overlaps(8, memory.span_of[*p], len));
+        there.any(|e| s.activity.is_shadowed(e.to))
     })
 }
 
@@ -101,7 +115,7 @@ pub enum Overwritten {
 /// What becomes of floats where `len` bytes of `v`, which is no float, are stored at `p`.
 pub fn overwritten(s: &Subject<'_>, v: ValueId, p: ValueId, len: u64) -> Overwritten {
     let unknown = || s.unit.memory.bytes_at(p, Some(len)).runs.is_empty() && reaches_caller(s, p);
-    if len >= 2 && s.func.as_const(v).is_some() && unknown() {
+    if len >= 2 && s.unit.uses.is_constant_choice(s.func, v) && unknown() {
         return Overwritten::Bytes;
     }
     let Some(mut floats) = s.unit.memory.floats_replaced(p, len) else { return Overwritten::Bytes };

@@ -7,8 +7,9 @@
 // written, exactly those, and no other call remains. Else every function whose address is taken and whose type fits,
 // if it has its final body here or is one of the C library; of a pointer that is read at an offset behind another that
 // was itself read (a virtual call, or a table of functions in a structure), functions that occur in virtual tables
-// alone are left out unless they stand at that offset from an address point. Then the call through the pointer remains
-// as the last branch, with the attribute `enzyme-fallback`: what only other modules know is called there.
+// alone (those of C++, and those of Rust for a `dyn Trait`) are left out unless they stand at that offset from an
+// address point. Then the call through the pointer remains as the last branch, with the attribute `enzyme-fallback`:
+// what only other modules know is called there.
 //
 // A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
 // recursive functions, too, know what they call.
@@ -16,6 +17,7 @@
 // Not handled: more candidates than kCandidateLimit (the call stays as it is), relative virtual tables, and calls with
 // a variable number of arguments.
 
+#include "rust.h"
 #include "support.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -25,6 +27,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Transforms/Utils/CallPromotionUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -50,6 +53,25 @@ bool isGenerated(StringRef name) { return name.starts_with("enzyme.") || name.co
 
 bool isVirtualTable(const GlobalVariable &global) {
   return global.hasInitializer() && (global.getName().starts_with("_ZTV") || global.getName().starts_with("_ZTC"));
+}
+
+// Whether a constant is a table of Rust for a `dyn Trait`: the destructor or nothing, size and alignment, then methods.
+bool isTraitTable(const GlobalVariable &global) {
+  if (!global.isConstant() || !global.hasLocalLinkage() || !global.hasInitializer())
+    return false;
+  const auto *fields = dyn_cast<ConstantStruct>(global.getInitializer());
+  if (!fields || fields->getNumOperands() < 2 || !fields->getType()->isPacked())
+    return false;
+  const bool drops = fields->getOperand(0)->getType()->isPointerTy();
+  const auto *layout = dyn_cast<ConstantDataArray>(fields->getOperand(drops ? 1 : 0));
+  if (!layout || !layout->isString(8))
+    return false;
+  StringRef bytes = layout->getRawDataValues();
+  if (bytes.size() != (drops ? 16U : 24U) || !(drops || bytes.take_front(8) == StringRef("\0\0\0\0\0\0\0\0", 8)))
+    return false;
+  const char *end = bytes.take_back(16).data();
+  const uint64_t size = support::endian::read64le(end), align = support::endian::read64le(end + 8);
+  return isPowerOf2_64(align) && size % align == 0;
 }
 
 // A function or variable in a constant, or null for another address, with its byte offset.
@@ -176,10 +198,11 @@ public:
   Targets(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options)
       : layout_(host.module->getDataLayout()), library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
     for (GlobalVariable &global : host.module->globals())
-      if (isVirtualTable(global))
+      if (isVirtualTable(global) || isTraitTable(global))
         readTable(global);
     for (Function &function : *host.module) {
-      if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function))
+      if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function) ||
+          function.hasFnAttribute(enz::kDropsOwn))
         continue;
       const ArrayRef<EnzStr> avoid(options.avoid, options.num_avoid);
       if (any_of(avoid, [&function](EnzStr name) { return enz::text(name) == function.getName(); }))
@@ -252,6 +275,8 @@ private:
     for (size_t i = 0; i < entries.size(); ++i)
       if (i == 0 || entries[i].first != entries[i - 1].first + width)
         points.push_back(entries[i].first);
+    if (isTraitTable(table))
+      points = {0};
     for (auto [place, entry] : entries)
       for (int64_t point : points)
         if (place >= point)
@@ -280,7 +305,7 @@ private:
         return true;
       }
       if (const auto *global = dyn_cast<GlobalVariable>(user)) {
-        if (!isVirtualTable(*global) && !global->getName().starts_with("llvm."))
+        if (!isVirtualTable(*global) && !isTraitTable(*global) && !global->getName().starts_with("llvm."))
           return true;
         continue;
       }

@@ -2,6 +2,10 @@
 // system. A link brings their bodies along, so that names alone do not keep them calls. They are known by their path,
 // which the symbol spells, and taken for one of the rows `enzyme.rust.*` of the table of known functions.
 //
+// What drops the library's own streams, backtraces and panics is marked as well, so that calls of destructors through
+// tables (of a `Box<dyn Trait>`, whose drop any drop could be) do not take it for one of theirs; if it is, the program
+// ends, as for any function that was not known.
+//
 // Not marked: what is instantiated with a closure, which may do anything; whatever stands in other crates; the
 // allocator, whose body calls that of C.
 
@@ -81,9 +85,21 @@ StringRef rowOf(StringRef path, const Function &function) {
   if (startsWithOne(rest, kTextTraits))
     return rest.starts_with("core::fmt::") && !rest.starts_with("core::fmt::Write") ? "enzyme.rust.shows"
                                                                                     : "enzyme.rust.text";
+  // Hashing computes with integers; only the keys of a map come from the system.
+  if (rest.starts_with("core::hash::"))
+    return {};
   if (isSystem(type))
     return systemRow(path);
   return startsWithOne(type, kText) ? "enzyme.rust.text" : StringRef();
+}
+
+// Whether this drops a type of which the library keeps objects to itself, or that never has a derivative.
+bool dropsOwn(StringRef path) {
+  if (!path.consume_front("core::ptr::drop_in_place"))
+    return false;
+  path.consume_front("::");
+  path = path.ltrim("<&*[( ");
+  return isSystem(path) || path.starts_with("core::fmt::") || path.starts_with("std::ffi::os_str::");
 }
 
 // The path that a symbol spells, in the present way or in the former, which has no signs but these.
@@ -111,6 +127,8 @@ void enz::markRustLibrary(Module &module) {
     if (!(name.starts_with("_R") || former) || function.hasFnAttribute("enzyme_math"))
       continue;
     const std::string path = pathOf(name);
+    if (dropsOwn(path))
+      function.addFnAttr(kDropsOwn);
     const StringRef row = rowOf(path, function);
     if (row.empty())
       continue;

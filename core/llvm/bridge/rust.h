@@ -6,6 +6,9 @@
 
 namespace enz {
 
+// Attribute of functions that drop what the library keeps to itself: no destructors of the program's objects.
+constexpr llvm::StringLiteral kDropsOwn = "enzyme-drops-own";
+
 // Marks them, before anything is inlined.
 void markRustLibrary(llvm::Module &module);
 

@@ -137,6 +137,7 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
         let step = if whole || step == 0 { step } else { gcd(step, cells) };
         // What the program states of an array holds for each of its elements.
         let sure = step == 0 || *proof == Proof::Asserted;
+        let proof = if *proof == Proof::Copied { &Proof::Stated } else { proof };
         let mut rank = Rank { apart: if sure { u64::MAX } else { step }, proof: *proof };
         if item.ty == ByteType::Integer && (item.size == 1 || *proof == Proof::Declared) {
             // A character may be a byte of anything, and a declaration is no use.
@@ -376,7 +377,7 @@ pub fn copied_items(
     let mut out = Vec::new();
     for (item, proof) in items {
         if let Some(span) = moved_span(item.span, item.size, from, to, len, same) {
-            out.push((Item { span, ..*item }, (*proof).min(Proof::Stated)));
+            out.push((Item { span, ..*item }, (*proof).min(Proof::Copied)));
         }
     }
     out

@@ -195,9 +195,13 @@ impl<'a> Solver<'a> {
             seen.insert(theirs, joined);
             let class = &callee.classes[theirs];
             for (item, proof) in &class.items {
-                self.store.add_item(joined, *item, *proof);
+                // What a callee copies from memory of its own is not seen as a copy here.
+                let proof = if *proof == Proof::Copied { Proof::Stated } else { *proof };
+                self.store.add_item(joined, *item, proof);
             }
-            self.store.raw_of(joined).merged |= class.is_several_to_callers();
+            let raw = self.store.raw_of(joined);
+            raw.merged |= class.is_several_to_callers();
+            raw.opaque |= class.opaque;
             for o in &class.objects {
                 match o {
                     Object::Heap(..) => self.store.add_object(joined, Object::Heap(f, i)),
@@ -232,6 +236,8 @@ impl<'a> Solver<'a> {
             if let (Some(d), Some(s)) = (origin(&c.dst.0), origin(&c.src.0)) {
                 let place = |origin: Addr, span: Span| Addr { class: origin.class, span: origin.span.plus(span) };
                 self.copies.push((place(d, c.dst.1), place(s, c.src.1), c.len));
+            } else if let (Some(d), None) = (origin(&c.dst.0), &callee.contents[c.src.0]) {
+                self.store.raw_of(d).opaque = true;
             }
         }
         if let Some(group) = self.group.get_mut(&f) {

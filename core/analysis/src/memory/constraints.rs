@@ -14,6 +14,7 @@ use enzyme_ir::{
 use indexmap::IndexSet;
 
 use super::bytes::{float_bytes, items_of_type};
+use super::contents::contents;
 use super::index::{factor, is_address, may_step_back, traces_to_pointer};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
@@ -350,7 +351,13 @@ impl<'a> Solver<'a> {
         let mut n = 0;
         while let Some(v) = seen.get(n).copied() {
             n += 1;
-            let Some(i) = func.def_inst(v) else { continue };
+            let Some(i) = func.def_inst(v) else {
+                // A caller's.
+                if func.as_const(v).is_none() {
+                    self.store.raw_of(to).opaque = true;
+                }
+                continue;
+            };
             let inst = &func.insts[i];
             let more: &[ValueId] = match &inst.op {
                 Op::Phi(_) | Op::Freeze => &inst.args,
@@ -361,7 +368,10 @@ impl<'a> Solver<'a> {
                     }
                     &[]
                 }
-                _ => &[],
+                _ => {
+                    self.store.raw_of(to).opaque |= inst.op.call_info().is_some();
+                    &[]
+                }
             };
             for m in more {
                 if !seen.contains(m) && seen.len() < 64 {
@@ -596,7 +606,8 @@ impl<'a> Solver<'a> {
                 edges.extend(number.get(&to.class).map(|id| Edge { at, to: *id, span: to.span }));
             }
             edges.sort_unstable();
-            classes.push(Class { edges, objects: raw.objects, items: raw.items, merged: raw.merged });
+            let (objects, items) = (raw.objects, raw.items);
+            classes.push(Class { edges, objects, items, merged: raw.merged, opaque: raw.opaque });
         }
         let mut place = |a: Addr| {
             let a = self.store.resolve(a);
@@ -610,6 +621,7 @@ impl<'a> Solver<'a> {
         }
         let unsettled = self.unsettled || copies.len() > MAX_COPIES;
         let copies: Vec<Copied> = copies.into_iter().take(MAX_COPIES).collect();
+        let contents = if unsettled { SecondaryMap::new() } else { contents(&classes, &copies) };
         let mut out = BTreeMap::new();
         for (f, group) in std::mem::take(&mut self.group) {
             let func = &self.module.funcs[f];
@@ -642,9 +654,20 @@ impl<'a> Solver<'a> {
                 Callee::Math(_) | Callee::Known(_) | Callee::Unknown(_) => None,
             };
             let callees = BTreeMap::keys(&calls).filter_map(|i: &InstId| called(*i)).collect();
-            let (classes, copies) = (classes.clone(), copies.clone());
-            let memory =
-                FuncMemory { class_of, span_of, classes, params, ret, ret_span, calls, callees, copies, unsettled };
+            let (classes, copies, contents) = (classes.clone(), copies.clone(), contents.clone());
+            let memory = FuncMemory {
+                class_of,
+                span_of,
+                classes,
+                params,
+                ret,
+                ret_span,
+                calls,
+                callees,
+                copies,
+                contents,
+                unsettled,
+            };
             out.insert(f, memory);
         }
         out

@@ -17,6 +17,7 @@
 mod bytes;
 mod calls;
 mod constraints;
+mod contents;
 mod index;
 mod span;
 mod store;
@@ -73,7 +74,9 @@ pub enum Proof {
     Declared,
     /// Some caller's memory has it.
     Passed,
-    /// Metadata states it, or it was copied there.
+    /// It was copied there, or from there.
+    Copied,
+    /// Metadata states it.
     Stated,
     /// It is read or written so.
     Accessed,
@@ -103,6 +106,8 @@ pub struct Class {
     pub items: BTreeMap<Item, Proof>,
     /// It is several objects to a function that is called.
     pub merged: bool,
+    /// Something of unknown origin is put there.
+    pub opaque: bool,
 }
 
 impl Class {
@@ -179,6 +184,8 @@ pub struct FuncMemory {
     pub callees: BTreeMap<InstId, FuncId>,
     /// Copies of bytes, those made by callees among them.
     pub copies: Vec<Copied>,
+    /// What the program puts into the classes of which all writes are known.
+    pub contents: SecondaryMap<ClassId, Option<Class>>,
     /// The constraints were given up before they were solved: nothing here can be relied on.
     pub unsettled: bool,
 }
@@ -195,7 +202,7 @@ impl FuncMemory {
 
     /// Whether the class is known to be memory: something is in it, or is read or written there.
     pub fn is_memory(&self, class: ClassId) -> bool {
-        let Class { edges: _, objects, items, merged: _ } = &self.classes[class];
+        let Class { edges: _, objects, items, merged: _, opaque: _ } = &self.classes[class];
         !objects.is_empty() || !items.is_empty()
     }
 
@@ -240,6 +247,13 @@ impl FuncMemory {
     /// What `len` bytes are that are moved between these addresses, or fill one: evidence about either counts.
     pub fn bytes_at_all(&self, addresses: &[ValueId], len: Option<u64>) -> Bytes {
         self.bytes(addresses, len, bytes::Use::Moved)
+    }
+
+    /// What the `len` bytes behind `p` are, if all that is put there is known and is one thing.
+    pub fn contents_at(&self, p: ValueId, len: Option<u64>) -> Option<Bytes> {
+        let contents = self.contents[self.class_of[p]?].as_ref()?;
+        let found = bytes::bytes_of(&[(contents, self.span_of[p])], len, bytes::Use::Moved);
+        (!found.clash && found.gap < POINTER).then_some(found)
     }
 
     fn bytes(&self, addresses: &[ValueId], len: Option<u64>, asked: bytes::Use) -> Bytes {
@@ -329,6 +343,7 @@ impl FuncMemory {
     }
 }
 
+const POINTER: u64 = 8;
 /// The most items that a class keeps apart.
 const MAX_ITEMS: usize = 512;
 

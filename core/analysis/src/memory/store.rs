@@ -36,6 +36,8 @@ pub(super) struct Raw {
     pub items: BTreeMap<Item, Proof>,
     /// It is several objects to a function that is called.
     pub merged: bool,
+    /// Something of unknown origin is put there.
+    pub opaque: bool,
 }
 
 impl Raw {
@@ -116,6 +118,7 @@ impl Store {
         let kept = &mut self.raw[a.class as usize];
         kept.objects.extend(gone.objects);
         kept.merged |= gone.merged;
+        kept.opaque |= gone.opaque;
         for (item, proof) in gone.items {
             add_item(&mut kept.items, Item { span: item.span.shift(by), ..item }, proof);
         }

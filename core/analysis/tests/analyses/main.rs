@@ -6,6 +6,7 @@ mod activity;
 mod bytes;
 mod carry;
 mod classes;
+mod contents;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClas
 
 use super::{Reverse, as_call, samples};
 use crate::checkpoint;
-use crate::copies::{Bytes, classify, taken_for_integer};
+use crate::copies::{Bytes, classify, leads_to_shadows, taken_for_integer};
 use crate::keys::{Key, holds_no_address, moved_in_lanes};
 use crate::plan::{Rows, shadow_release, shadow_rule};
 use crate::refusal::{Refusal, RefusalKind};
@@ -683,6 +683,9 @@ impl Reverse<'_, '_> {
             Bytes::NoFloats(true) | Bytes::Runs(..)
                 if (self.s.is_mixed(*d) || self.s.is_mixed(*c)) && has_pointers(&bytes) =>
             {
+                if !leads_to_shadows(self.e.module, &self.s, &[*d, *c], *n) {
+                    return Ok(());
+                }
                 return Err(
                     Refusal::new(RefusalKind::UnknownType("pointers copied from memory that may be constant")).at(i)
                 );

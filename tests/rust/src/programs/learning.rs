@@ -104,6 +104,57 @@ pub fn boxed_layers<T: Number>(w: &[T]) -> T {
     }
 }
 
+/// A layer that gives a new vector.
+trait Block<T> {
+    fn forward(&self, x: Vec<T>) -> Vec<T>;
+}
+struct Linear<T> {
+    weights: Vec<T>,
+    biases: Vec<T>,
+}
+struct Scale<T> {
+    by: T,
+}
+struct Tanh;
+struct Chain<T> {
+    inner: Vec<Box<dyn Block<T>>>,
+}
+
+impl<T: Number> Block<T> for Linear<T> {
+    fn forward(&self, x: Vec<T>) -> Vec<T> {
+        let rows = self.weights.chunks(x.len()).zip(&self.biases);
+        rows.map(|(w, b)| w.iter().zip(&x).map(|(w, x)| *w * *x).sum::<T>() + *b).collect()
+    }
+}
+impl<T: Number> Block<T> for Scale<T> {
+    fn forward(&self, mut x: Vec<T>) -> Vec<T> {
+        x.iter_mut().for_each(|v| *v *= self.by);
+        x
+    }
+}
+impl<T: Number> Block<T> for Tanh {
+    fn forward(&self, x: Vec<T>) -> Vec<T> {
+        x.into_iter().map(|v| v.tanh()).collect()
+    }
+}
+impl<T: Number> Block<T> for Chain<T> {
+    fn forward(&self, x: Vec<T>) -> Vec<T> {
+        self.inner.iter().fold(x, |x, block| block.forward(x))
+    }
+}
+
+/// Layers behind `dyn` that own vectors, numbers, other layers or nothing.
+pub fn owning_layers<T: Number>(w: &[T]) -> T {
+    let linear = |w: &[T], b: &[T]| Box::new(Linear { weights: w.to_vec(), biases: b.to_vec() });
+    let layers: Vec<Box<dyn Block<T>>> = vec![
+        Box::new(Chain { inner: vec![linear(&w[..6], &w[6..9]), Box::new(Tanh)] }),
+        Box::new(Scale { by: w[13] }),
+        linear(&w[9..12], &w[12..13]),
+    ];
+    let x = layers.iter().fold(vec![T::from(0.3), T::from(-0.8)], |x, layer| layer.forward(x));
+    x.iter().map(|v| *v * *v).sum()
+}
+
 /// A cell with long and short memory, over a sequence.
 pub fn lstm<T: Number>(w: &[T]) -> T {
     const H: usize = 2;

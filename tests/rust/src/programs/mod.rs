@@ -51,7 +51,7 @@ macro_rules! programs {
 programs! {
     run:
     physics: bodies 21, cloth 4, heat 9, wave 17, lorenz 6, epidemic 3, growth 4, kalman 10, marcher 7, spheres 8, arm 6, delay 4;
-    learning: perceptron 25, boxed_layers 8, lstm 32, convolution 13, attention 24, mixture 9, logistic 4, process 3, hidden_states 15, alignment 10;
+    learning: perceptron 25, boxed_layers 8, owning_layers 14, lstm 32, convolution 13, attention 24, mixture 9, logistic 4, process 3, hidden_states 15, alignment 10;
     numerics: elimination 20, newton 3, conjugate_gradients 12, spline 7, bezier 10, spectrum 8, quadrature 3, eigenvalue 9, option_price 5,
         american 4, asian 3;
     structures: tree 4, iterators 8, trimmed_mean 9, shortest_ways 7, model 4, boxed_closures 6, ledger 7, in_place 8;
