@@ -95,7 +95,11 @@ fn work(
     }
     let waits = phase.may_defer() || calls.len() < all;
     session.external_writes = Some(external_writes);
-    let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
+    let inline_budget = options.inline_count.max(0) as u64;
+    let mut prepare = PrepareOptions { inline_budget, products: options.products, ..PrepareOptions::default() };
+    if options.products {
+        session.make_products();
+    }
     match rules::collect(session, on_tape) {
         Ok(keep) => prepare.keep = keep,
         Err(reports) => {
@@ -396,10 +400,22 @@ fn try_harder(
         engine.forget();
         return try_harder(session, options, phase, engine, prepare, call, number);
     }
+    let by_rule = before.products && session.ir.stated.rules.values().any(|rule| rule.product);
     if *prepare != before {
         *prepare = before;
         session.forget_bodies();
         engine.forget();
+    }
+    if by_rule {
+        // What is not told of a product is told of its body.
+        prepare.products = false;
+        session.forget_bodies();
+        engine.forget();
+        let done = try_harder(session, options, phase, engine, prepare, call, number);
+        prepare.products = true;
+        session.forget_bodies();
+        engine.forget();
+        return done.map_err(|reports| first.unwrap_or(reports));
     }
     Err(first.unwrap_or_default())
 }

@@ -6,6 +6,7 @@
 // the derivative reads memory later than the program did.
 
 #include "checkpoint.h"
+#include "products.h"
 #include "support.h"
 
 #include "llvm/Analysis/GlobalsModRef.h"
@@ -263,6 +264,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     enz::fixVariadicCalls(*clone);
   }
   inlined |= bringInFlang(*host, *clone);
+  if (options->products && enz::callProducts(*clone)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager tidy;
+    addCleanup(tidy);
+    run(*host, *clone, std::move(tidy));
+  }
   // What was done above by hand keeps no account of what it changed.
   host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool more = inlined && hasStackTraffic(*clone);

@@ -34,6 +34,8 @@ pub struct PrepareOptions {
     pub keep_guesses: bool,
     /// Whether to ask for facts, which costs time.
     pub facts: bool,
+    /// Products of matrices that libraries compute are calls of functions with rules.
+    pub products: bool,
     /// Loops may be checkpointed.
     pub checkpoints: Option<Checkpoints>,
 }
@@ -59,6 +61,7 @@ impl Default for PrepareOptions {
             avoid: Vec::new(),
             keep_guesses: false,
             facts: true,
+            products: true,
             checkpoints: None,
         }
     }
@@ -188,6 +191,7 @@ impl Session {
             num_avoid: avoid.len(),
             keep_guesses: u8::from(options.keep_guesses),
             checkpoints: u8::from(options.checkpoints.is_some()),
+            products: u8::from(options.products),
             max_tape: root.map_or(0, |c| c.max_tape),
             context: (&raw mut asked).cast(),
             note: Some(on_note),
