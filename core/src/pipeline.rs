@@ -226,6 +226,10 @@ fn external_writes(name: &str) -> ExternalWrites {
     if enzyme_rules::lookup_call(name).is_some() {
         return ExternalWrites::OnlyArguments;
     }
+    // What throws writes to what it has allocated.
+    if ["__cxa_allocate_exception", "__cxa_throw"].contains(&name) {
+        return ExternalWrites::Nothing;
+    }
     match enzyme_rules::known(name) {
         Some(k) if matches!(k.what, Known::Free { .. }) => ExternalWrites::Nothing,
         Some(k) if matches!(k.what, Known::Inactive) && k.effects.writes == Reach::Nothing => ExternalWrites::Nothing,

@@ -155,7 +155,9 @@ fn allocator(module: &mut Module, r: &Registration) -> Result<Option<String>, Re
 /// Which rules were used, and where, one to a line.
 pub fn describe(module: &Module, engine: &Engine) -> String {
     let mut out = String::new();
-    for f in module.stated.rules.keys() {
+    // Of ours, those that are not used are nobody's concern.
+    let is_used = |f: &FuncId| engine.ruled.iter().any(|(g, ..)| g == f);
+    for (f, _) in module.stated.rules.iter().filter(|(f, rule)| !rule.product || is_used(f)) {
         let name = &module.funcs[*f].name;
         let mut uses = engine.ruled.iter().filter(|(g, ..)| g == f).peekable();
         if uses.peek().is_none() {

@@ -3,7 +3,7 @@
 // Eigen products that are differentiated as products (core/llvm/bridge/products.c): operands in columns and in rows,
 // transposed, blocks of others, with distances between their elements, of sizes 0 to 200, scaled by an active number;
 // operands that are overwritten before the reverse sweep, that are the same matrix, or whose elements share memory;
-// products with vectors; single precision. Further derivatives: Hessians, several tangents and adjoints at once.
+// products with vectors; single precision.
 // dA += alpha dC B^T, dB += alpha A^T dC (Giles, "Collected matrix derivative results", 2008).
 #include <Eigen/Core>
 
@@ -16,8 +16,6 @@ using Eigen::OuterStride;
 using Eigen::Stride;
 using Eigen::VectorXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-extern int enzyme_width;
 
 static constexpr int SIZE = 620;
 static double point[SIZE], data[40000];
@@ -122,89 +120,11 @@ static double single(const double *x) {
   return weighed(c.cast<double>()) + v.cast<double>().sum();
 }
 
-static double cubic(const double *x, Index n) {
-  Map<const MatrixXd> a(x, n, n);
-  MatrixXd square = a * a.transpose();
-  square += x[1] * a * a;
-  VectorXd v = square * a.col(1);
-  return weighed(square * a) + v.squaredNorm();
-}
-
-static constexpr Index SIDE = 9;
-
-static double small_cubic(const double *x) { return cubic(x, SIDE) + 0.1 * cubic(x, 3); }
-
-CORPUS_UNUSED static void cubic_gradient(const double *x, double *g) {
-  corpus_zero(g, SIDE * SIDE);
-  __enzyme_autodiff_void((void *)small_cubic, enzyme_dup, x, g);
-}
-
 static void setup() {
   corpus_seed(311);
   corpus_fill(point, SIZE, -1.0, 1.0);
   corpus_fill(data, 40000, -0.2, 0.2);
 }
-
-#ifndef CORPUS_NO_AD
-struct two {
-  double first, second;
-};
-
-// Derivatives of derivatives are of code that was not optimised, at -O0: these are refused.
-static int hessians() {
-#ifdef __OPTIMIZE__
-  constexpr int COUNT = SIDE * SIDE;
-  double worst = 0.0, turned = 0.0, scale = 0.0, unit[COUNT] = {0}, g[COUNT], forward[COUNT], reverse[COUNT],
-         moved[COUNT];
-  for (int j = 0; j < COUNT; j += 10) {
-    double sides[2][COUNT];
-    unit[j] = 1.0;
-    corpus_zero(forward, COUNT);
-    __enzyme_fwddiff_void((void *)cubic_gradient, enzyme_dup, point, unit, enzyme_dupnoneed, g, forward);
-    corpus_zero(reverse, COUNT);
-    __enzyme_autodiff_void((void *)cubic_gradient, enzyme_dup, point, reverse, enzyme_dupnoneed, g, unit);
-    corpus_zero(unit, COUNT);
-    unit[j] = 1.0;
-    for (int side = 0; side < 2; side++) {
-      corpus_copy(moved, point, COUNT);
-      moved[j] += side ? -1e-5 : 1e-5;
-      cubic_gradient(moved, sides[side]);
-    }
-    for (int i = 0; i < COUNT; i++) {
-      scale = fmax(scale, fabs(forward[i]));
-      worst = fmax(worst, fabs(forward[i] - (sides[0][i] - sides[1][i]) / 2e-5));
-      turned = fmax(turned, fabs(forward[i] - reverse[i]));
-    }
-    unit[j] = 0.0;
-  }
-  int failed = corpus_check("eigen_products", "hessian, differences of gradients", worst / scale, 1e-7);
-  return failed + corpus_check("eigen_products", "hessian, reverse over reverse", turned / scale, 1e-11);
-#else
-  return 0;
-#endif
-}
-
-static int further() {
-  constexpr int COUNT = SIDE * SIDE;
-  double unit[COUNT] = {0}, next[COUNT] = {0}, g[COUNT], first[COUNT] = {0}, second[COUNT] = {0};
-  unit[3] = next[40] = 1.0;
-  two pair = __enzyme_fwddiff<two>((void *)small_cubic, enzyme_width, 2, enzyme_dup, point, unit, next);
-  cubic_gradient(point, g);
-  double together = fabs(pair.first - g[3]) + fabs(pair.second - g[40]), apart = 0.0, scale = corpus_norm(g, COUNT);
-  __enzyme_autodiff<void>((void *)small_cubic, enzyme_width, 2, enzyme_dup, point, first, second);
-  for (int i = 0; i < COUNT; i++)
-    apart = fmax(apart, fabs(first[i] - g[i]) + fabs(second[i] - g[i]));
-  double zeros[COUNT] = {0}, atomic[COUNT] = {0};
-  __enzyme_autodiff<void>((void *)small_cubic, enzyme_strong_zero, enzyme_dup, point, zeros);
-  __enzyme_autodiff<void>((void *)small_cubic, enzyme_atomic_add, enzyme_dup, point, atomic);
-  for (int i = 0; i < COUNT; i++)
-    apart = fmax(apart, fabs(zeros[i] - g[i]) + fabs(atomic[i] - g[i]));
-  int failed = corpus_check("eigen_products", "two tangents at once", together / scale, 1e-12);
-  return failed + hessians() + corpus_check("eigen_products", "adjoints asked for in other ways", apart / scale, 1e-12);
-}
-#else
-static int further() { return 0; }
-#endif
 
 #define PROBLEM(f, ...) CORPUS_OF_ARRAY("eigen_products_" #f, f, SIZE, point, setup, __VA_ARGS__)
 
@@ -214,6 +134,4 @@ static const corpus_problem vectors_problem = PROBLEM(vectors, .coordinates = 12
 static const corpus_problem large_problem = PROBLEM(large, .coordinates = 3);
 static const corpus_problem single_problem =
     PROBLEM(single, .step = 0.25, .fd_tolerance = 1e-4, .dot_tolerance = 1e-5, .coordinates = 4);
-static const corpus_problem cubic_problem = PROBLEM(small_cubic, .extra = further, .coordinates = 4);
-
-CORPUS_MAIN(&orders_problem, &memory_problem, &vectors_problem, &large_problem, &single_problem, &cubic_problem)
+CORPUS_MAIN(&orders_problem, &memory_problem, &vectors_problem, &large_problem, &single_problem)

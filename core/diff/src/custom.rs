@@ -39,7 +39,8 @@ pub fn synthesise(
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
     let flags = rule.product.then_some(flags);
-    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed: key.unwinds, flags };
+    let listed = if rule.product { key.keeps } else { key.unwinds };
+    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed, flags };
     let returned = a.result_type();
     if a.e.module.ctx.types.contains_pointer(returned) {
         let text = format!("'{}' has a rule and returns a pointer: to what memory is not known", primal.name);

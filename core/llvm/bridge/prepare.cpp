@@ -142,6 +142,16 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
   return inlined;
 }
 
+// Nobody else knows the memory of an exception before it is thrown.
+void markExceptions(Function &clone) {
+  for (BasicBlock &block : clone)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        if (const Function *callee = call->getCalledFunction();
+            callee && callee->getName() == "__cxa_allocate_exception" && call->getType()->isPointerTy())
+          call->addRetAttr(Attribute::NoAlias);
+}
+
 // Bodies of flang's library come in last: what is known of the data by then leaves one of their ways.
 bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
   enz::splitAllocations(clone);
@@ -264,6 +274,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     enz::fixVariadicCalls(*clone);
   }
   inlined |= bringInFlang(*host, *clone);
+  markExceptions(*clone);
   if (options->products && enz::callProducts(*clone)) {
     host->functions->invalidate(*clone, PreservedAnalyses::none());
     FunctionPassManager tidy;

@@ -4,6 +4,9 @@
 //! comes after the parameters, the forward rule makes the tangent of one lane and is called before the product itself overwrites
 //! what it reads, and the reverse rule leaves its tape for the next lane.
 //!
+//! Not handled: an exception that leaves the derivative between the sweeps leaves the tapes of products behind. On the list of what
+//! is put off then, they would be of one class with other memory, pointers among it, where derivatives are taken again.
+//!
 //! Invariant: an operand is read where it is in the reverse sweep only if the key says that nobody writes it between the sweeps.
 
 use enzyme_analysis::ClassId;
@@ -19,6 +22,8 @@ const ALPHA: usize = 3;
 const A: usize = 4;
 const B: usize = 7;
 const BETA: usize = 10;
+/// Those that the reverse rule reads.
+pub const OPERANDS: [usize; 2] = [A, B];
 
 /// The flags, as `products.c` has them.
 const KEEP_A: u32 = 1;
