@@ -95,7 +95,11 @@ fn work(
     }
     let waits = phase.may_defer() || calls.len() < all;
     session.external_writes = Some(external_writes);
-    let mut prepare = PrepareOptions { inline_budget: options.inline_count.max(0) as u64, ..PrepareOptions::default() };
+    let inline_budget = options.inline_count.max(0) as u64;
+    let mut prepare = PrepareOptions { inline_budget, products: options.products, ..PrepareOptions::default() };
+    if options.products {
+        session.make_products();
+    }
     match rules::collect(session, on_tape) {
         Ok(keep) => prepare.keep = keep,
         Err(reports) => {
@@ -221,6 +225,10 @@ fn external_writes(name: &str) -> ExternalWrites {
     use enzyme_rules::known::{Known, Reach};
     if enzyme_rules::lookup_call(name).is_some() {
         return ExternalWrites::OnlyArguments;
+    }
+    // What throws writes to what it has allocated.
+    if ["__cxa_allocate_exception", "__cxa_throw"].contains(&name) {
+        return ExternalWrites::Nothing;
     }
     match enzyme_rules::known(name) {
         Some(k) if matches!(k.what, Known::Free { .. }) => ExternalWrites::Nothing,
@@ -389,17 +397,30 @@ fn try_harder(
         session.forget_bodies();
         engine.forget();
     }
-    if before.checkpoints.is_some() || before.samples.is_some() {
+    let has_samples = || session.ir.funcs.iter().any(|(_, f)| f.name.starts_with(enzyme_diff::reverse::samples::SAMPLE));
+    if before.checkpoints.is_some() || (before.samples.is_some() && has_samples()) {
         // What keeps a loop on its own from being differentiated may vanish where it is part of its function.
         *prepare = PrepareOptions { checkpoints: None, samples: None, ..before };
         session.forget_bodies();
         engine.forget();
         return try_harder(session, options, phase, engine, prepare, call, number);
     }
+    let by_rule = before.products && session.ir.stated.rules.values().any(|rule| rule.product);
     if *prepare != before {
         *prepare = before;
         session.forget_bodies();
         engine.forget();
+    }
+    if by_rule {
+        // What is not told of a product is told of its body.
+        prepare.products = false;
+        session.forget_bodies();
+        engine.forget();
+        let done = try_harder(session, options, phase, engine, prepare, call, number);
+        prepare.products = true;
+        session.forget_bodies();
+        engine.forget();
+        return done.map_err(|reports| first.unwrap_or(reports));
     }
     Err(first.unwrap_or_default())
 }

@@ -5,7 +5,7 @@
 
 use enzyme_diff::custom::transposed;
 use enzyme_diff::{Engine, Mode, RefusalKind};
-use enzyme_ir::{Builder, FuncId, Module, ShadowRule, Type, ValueId};
+use enzyme_ir::{BinOp, Builder, CustomRule, Func, FuncId, MemClass, Module, ShadowRule, Type, ValueId};
 use enzyme_llvm::{Registration, RegistrationKind, Session};
 
 use crate::codes;
@@ -58,6 +58,7 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
         }
         RegistrationKind::InactiveFunction | RegistrationKind::InactiveGlobal => return Ok(None),
         RegistrationKind::Allocation => return allocator(module, r),
+        RegistrationKind::Product => return Ok(product(module, r)),
     };
     let wanted = match needed {
         1 => "a function and the name of a library function",
@@ -108,6 +109,14 @@ fn enter(module: &mut Module, r: &Registration) -> Result<Option<String>, Report
     Ok(Some(name))
 }
 
+/// Notes the rules of a product of matrices.
+fn product(module: &mut Module, r: &Registration) -> Option<String> {
+    let [Some(primal), augmented, reverse, forward] = r.functions else { return None };
+    let rule = CustomRule { augmented, reverse, forward, product: true, ..CustomRule::default() };
+    module.stated.rules.insert(primal, rule);
+    Some(module.funcs[primal].name.clone())
+}
+
 const SHADOWS: &str =
     "what makes the shadow of memory takes and gives what the allocator does, and what frees it takes that alone";
 
@@ -146,7 +155,9 @@ fn allocator(module: &mut Module, r: &Registration) -> Result<Option<String>, Re
 /// Which rules were used, and where, one to a line.
 pub fn describe(module: &Module, engine: &Engine) -> String {
     let mut out = String::new();
-    for f in module.stated.rules.keys() {
+    // Of ours, those that are not used are nobody's concern.
+    let is_used = |f: &FuncId| engine.ruled.iter().any(|(g, ..)| g == f);
+    for (f, _) in module.stated.rules.iter().filter(|(f, rule)| !rule.product || is_used(f)) {
         let name = &module.funcs[*f].name;
         let mut uses = engine.ruled.iter().filter(|(g, ..)| g == f).peekable();
         if uses.peek().is_none() {
@@ -169,10 +180,14 @@ fn known(name: &str) -> bool {
     enzyme_rules::lookup_call(name).is_some() || enzyme_rules::known(name).is_some()
 }
 
-/// Gives the declaration `f` a body that lets the analyses see its parameters and nothing else.
+/// Gives the declaration `f`, which has a rule, a body that lets the analyses see its parameters and nothing else, or of a product
+/// what depends on what.
 pub fn define_model(module: &mut Module, f: FuncId) {
     if !module.funcs[f].is_declaration() {
         return;
+    }
+    if module.stated.rules.get(&f).is_some_and(|rule| rule.product) {
+        return define_product(module, f);
     }
     let types = &mut module.ctx.types;
     let (ptr, void, i64, i8, i1) = (types.ptr(), types.void(), types.int(64), types.int(8), types.int(1));
@@ -189,6 +204,33 @@ pub fn define_model(module: &mut Module, f: FuncId) {
     }
     let result = (b.ctx.types[ret] != Type::Void).then(|| b.poison(ret));
     b.ret(result);
+    func.layout = vec![entry];
+    module.funcs[f] = func;
+}
+
+/// The model of a product: one element of C is a product of one of A and one of B, and what was there.
+fn define_product(module: &mut Module, f: FuncId) {
+    let mut func = module.funcs[f].clone();
+    let entry = func.add_block(Some("model".to_owned()));
+    let params = func.params.clone();
+    let of = |func: &Func, ty: &dyn Fn(&Type) -> bool| -> Vec<ValueId> {
+        params.iter().copied().filter(|p| ty(&module.ctx.types[func.ty(*p)])).collect()
+    };
+    let pointers = of(&func, &|ty| matches!(ty, Type::Ptr(_)));
+    let floats = of(&func, &|ty| matches!(ty, Type::Float(_)));
+    let ([a, b, c], [alpha, beta], Some(some)) = (&pointers[..], &floats[..], params.first().copied()) else { return };
+    let real = func.ty(*alpha);
+    let mut m = Builder::new(&mut module.ctx, &mut func, entry);
+    let mut places = [*a, *b, *c];
+    for place in &mut places {
+        *place = m.gep(real, *place, &[some]);
+    }
+    let [left, right, before] = places.map(|place| m.load(real, place, 0, MemClass::Unknown));
+    let product = m.binary(BinOp::FMul, left, right);
+    let (scaled, rest) = (m.binary(BinOp::FMul, *alpha, product), m.binary(BinOp::FMul, *beta, before));
+    let sum = m.binary(BinOp::FAdd, scaled, rest);
+    m.store(sum, places[2], 0, MemClass::Unknown);
+    m.ret(None);
     func.layout = vec![entry];
     module.funcs[f] = func;
 }

@@ -156,6 +156,47 @@ static double reread(const double *w, double *state, const double *data, double 
     return s * *(volatile double *)state + state[1] * state[0];
 }
 
+// A later loop multiplies the sum.
+static double discounted(const double *w, double *state, const double *data, double s, int n, int m)
+{
+    (void)state;
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        double t = row_times(w, data + i * m, m);
+        sum += t * t;
+    }
+    for (int j = 0; j < m; j++) {
+        sum += s * w[j];
+        sum *= 0.9;
+    }
+    return sum;
+}
+
+// Another result for few samples.
+static double few(const double *w, double *state, const double *data, double s, int n, int m)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        double t = row_times(w, data + i * m, m);
+        sum += t * t;
+    }
+    if (n > 2)
+        return sum * s;
+    return state[1] * s;
+}
+
+// The sum goes to the result in two ways.
+static double twice(const double *w, double *state, const double *data, double s, int n, int m)
+{
+    (void)state;
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        double t = row_times(w, data + i * m, m);
+        sum += t * t * t;
+    }
+    return s / n * sum + (1.0 - sum * s);
+}
+
 // Not known to the compiler.
 static volatile int units = UNITS;
 static double point[SIZE], data[LARGEST * UNITS], work[UNITS];
@@ -177,6 +218,9 @@ static void setup(void)
     what(logarithm);                                                                                                   \
     what(forgetting);                                                                                                  \
     what(compounded);                                                                                                  \
+    what(discounted);                                                                                                  \
+    what(few);                                                                                                         \
+    what(twice);                                                                                                       \
     what(reread)
 
 static double value(const double *x)

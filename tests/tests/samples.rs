@@ -13,7 +13,7 @@ const TAKEN: &str = "are reversed one by one";
 const LEFT: &str = "are not reversed one by one";
 
 /// Functions of the program, and what is said of each of their loops.
-const EXPECTED: [(&str, usize, &str); 10] = [
+const EXPECTED: [(&str, usize, &str); 13] = [
     ("network", 1, TAKEN),
     ("branches", 1, TAKEN),
     ("chained", 2, TAKEN),
@@ -23,6 +23,9 @@ const EXPECTED: [(&str, usize, &str); 10] = [
     ("logarithm", 1, LEFT),
     ("forgetting", 1, LEFT),
     ("compounded", 1, LEFT),
+    ("discounted", 1, LEFT),
+    ("few", 1, LEFT),
+    ("twice", 1, LEFT),
     ("reread", 1, LEFT),
 ];
 

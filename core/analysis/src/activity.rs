@@ -167,7 +167,7 @@ impl Activities {
         waiting.first((f, ctx));
         while let Some(key) = waiting.next() {
             let known = self.table.contains_key(&key);
-            let ruled = program.unit(key.0).filter(|_| program.module.stated.rules.contains_key(&key.0));
+            let ruled = program.unit(key.0).filter(|_| crate::ruled::is_opaque(program.module, key.0));
             let (result, asked) = match ruled {
                 Some(unit) => (crate::ruled::analyze(program, key.0, unit, &key.1), BTreeSet::new()),
                 None => Pass::new(program, key.0, &key.1, self).run(),
@@ -641,7 +641,7 @@ impl<'a> Pass<'a> {
 
     /// A rule of the program's may leave derivatives in all memory that it reaches, of which its model knows nothing.
     fn pass_to_rule(&mut self, i: InstId, g: FuncId, args: &[ValueId]) {
-        let Some(unit) = self.program.unit(self.f).filter(|_| self.program.module.stated.rules.contains_key(&g)) else {
+        let Some(unit) = self.program.unit(self.f).filter(|_| crate::ruled::is_opaque(self.program.module, g)) else {
             return;
         };
         for class in args.iter().filter_map(|a| self.class(*a)).flat_map(|c| unit.memory.chain(c)).collect::<Vec<_>>() {

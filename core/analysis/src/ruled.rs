@@ -2,14 +2,21 @@
 //! memory that they are given, and all that they return, is taken to be active as soon as anything is.
 //!
 //! Memory that the call declares constant stays so.
+//!
+//! Not so products of matrices: their model says what they compute.
 
-use enzyme_ir::Type;
+use enzyme_ir::{FuncId, Module, Type};
 
 use crate::activity::{Activity, Context, Reason, State};
 use crate::program::{Program, Unit};
 
+/// Whether nothing is known of what `f` does but that it has a rule.
+pub(crate) fn is_opaque(module: &Module, f: FuncId) -> bool {
+    module.stated.rules.get(&f).is_some_and(|rule| !rule.product)
+}
+
 /// The activity of `f`, which has a rule, in `ctx`.
-pub(crate) fn analyze(program: &Program<'_>, f: enzyme_ir::FuncId, unit: &Unit, ctx: &Context) -> Activity {
+pub(crate) fn analyze(program: &Program<'_>, f: FuncId, unit: &Unit, ctx: &Context) -> Activity {
     let func = program.func(f);
     let types = &program.module.ctx.types;
     let mut out = Activity::default();

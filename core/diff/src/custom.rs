@@ -21,9 +21,11 @@ use crate::emit::Emit;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode, Signature};
 
+pub(crate) mod product;
 pub mod transposed;
 
-/// The derivative of `primal` for `key`, which calls what the program registered.
+/// The derivative of `primal` for `key`, which calls what the program registered. Of its parameters, which may have the pointer itself
+/// for a shadow, and what rules of products are told.
 pub fn synthesise(
     module: &mut Module,
     id: FuncId,
@@ -31,23 +33,26 @@ pub fn synthesise(
     key: &DerivativeKey,
     sig: &Signature,
     rule: &CustomRule,
-    mixed: &[bool],
+    (mixed, flags): (&[bool], u32),
 ) -> Result<Func, Refusal> {
     let declared = &module.funcs[id];
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
-    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed: key.unwinds };
+    let flags = rule.product.then_some(flags);
+    let listed = if rule.product { key.keeps } else { key.unwinds };
+    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed, flags };
     let returned = a.result_type();
     if a.e.module.ctx.types.contains_pointer(returned) {
         let text = format!("'{}' has a rule and returns a pointer: to what memory is not known", primal.name);
         return Err(Refusal::new(RefusalKind::Rule(text)));
     }
-    if key.width > 1 {
+    if key.width > 1 && !rule.product {
         a.check_lanes(rule, key.mode)?;
     }
     let start = a.e.new_block("start");
     a.e.block = start;
     let fields = match key.mode {
+        Mode::Forward if rule.product => a.product_tangents(rule, key.width)?,
         Mode::Forward => {
             let mut fields = a.forward(rule)?;
             for lane in 1..key.width as usize {
@@ -91,6 +96,8 @@ struct Adapter<'a, 'm> {
     lane: usize,
     /// Boxes of tapes are freed with all that is put off.
     listed: bool,
+    /// What the rules of a product are told.
+    flags: Option<u32>,
 }
 
 /// What an augmented rule returned.
@@ -291,12 +298,13 @@ impl Adapter<'_, '_> {
     fn augmented(&mut self, rule: &CustomRule) -> Result<Augmented, Refusal> {
         let f = rule.augmented.ok_or_else(|| self.missing("augmented primal"))?;
         let (ret, given) = (self.result_type(), returned(self.e.module, f));
-        let (value, _) = self.call(f, false, &[], 0)?;
+        let told = self.told();
+        let (value, _) = self.call(f, false, &told, told.len())?;
         let ptr = self.e.module.ctx.types.ptr();
         let null = self.e.b().zero(ptr);
         if self.is_void(ret) {
             let (tape, boxed) = if self.is_void(given) { (null, false) } else { self.boxed(value) };
-            return Ok(Augmented { tape, boxed, result: None });
+            return Ok(Augmented { tape, boxed: boxed || rule.product, result: None });
         }
         if given == ret {
             return Ok(Augmented { tape: null, boxed: false, result: Some(value) });
@@ -364,6 +372,10 @@ impl Adapter<'_, '_> {
             self.lane = lane;
             of_lanes.push(self.reverse_lane(f, tape)?);
         }
+        if let (true, false, Some(tape)) = (rule.product, self.listed, tape) {
+            let void = self.e.module.ctx.types.void();
+            self.e.call("free", void, &[tape]);
+        }
         let count = of_lanes.first().map_or(0, Vec::len);
         Ok((0..count).flat_map(|n| of_lanes.iter().map(move |lane| lane[n])).collect())
     }
@@ -371,7 +383,7 @@ impl Adapter<'_, '_> {
     /// The adjoints of one lane.
     fn reverse_lane(&mut self, f: FuncId, tape: Option<ValueId>) -> Result<Vec<ValueId>, Refusal> {
         let ret = self.result_type();
-        let mut more = Vec::new();
+        let mut more = self.told();
         let types = &self.e.module.ctx.types;
         let seeded = types.contains_float(ret) && !types.contains_pointer(ret);
         if seeded {
@@ -381,7 +393,8 @@ impl Adapter<'_, '_> {
             });
         }
         more.extend(tape);
-        let (value, _) = self.call(f, false, &more, usize::from(seeded))?;
+        let least = usize::from(seeded) + usize::from(self.flags.is_some());
+        let (value, _) = self.call(f, false, &more, least)?;
         let given = returned(self.e.module, f);
         let floats: Vec<usize> = (0..self.primal.params.len())
             .filter(|n| {
@@ -391,12 +404,21 @@ impl Adapter<'_, '_> {
             })
             .collect();
         let wanted: Vec<TypeId> = floats.iter().map(|n| self.primal.ty(self.primal.params[*n])).collect();
-        if wanted.is_empty() {
-            return Ok(Vec::new());
+        let parts = if wanted.is_empty() { Vec::new() } else { self.adjoints(f, value, given, &wanted)? };
+        let mut of_params = vec![None; self.primal.params.len()];
+        for (n, adjoint) in floats.into_iter().zip(parts) {
+            of_params[n] = Some(adjoint);
         }
-        let parts = self.adjoints(f, value, given, &wanted)?;
-        let pairs = floats.into_iter().zip(parts);
-        Ok(pairs.filter(|(n, _)| self.sig.adjoints[*n].is_some()).map(|(_, v)| v).collect())
+        let mut out = Vec::new();
+        for (n, adjoint) in of_params.into_iter().enumerate().filter(|(n, _)| self.sig.adjoints[*n].is_some()) {
+            // Integers that may be the bits of floats: a rule knows of none.
+            let ty = self.primal.ty(self.primal.params[n]);
+            out.push(match adjoint {
+                Some(v) => v,
+                None => self.e.b().zero(ty),
+            });
+        }
+        Ok(out)
     }
 
     fn adjoints(

@@ -341,18 +341,19 @@ impl Engine {
             let is_mixed = |c: &Option<enzyme_analysis::ClassId>| c.is_some_and(|c| activity.mixed.contains(&c));
             let mixed: Vec<bool> = unit.memory.params.iter().map(is_mixed).collect();
             let remembers = !(key.transposed && rule.transposed.is_some());
-            if remembers && func.params.iter().any(|p| s.has_shadow(*p)) {
+            if remembers && !rule.product && func.params.iter().any(|p| s.has_shadow(*p)) {
                 self.remembering.insert(id);
             }
             let adds = func.params.iter().any(|p| s.has_shadow(*p));
-            if options.atomic && adds && matches!(key.mode, Mode::Combined | Mode::Gradient) {
+            if options.atomic && adds && !rule.product && matches!(key.mode, Mode::Combined | Mode::Gradient) {
                 let what = format!(
                     "the derivative that the program gives for '{}', where sums of adjoints in memory must be atomic",
                     func.name
                 );
                 return Err(Refusal::new(RefusalKind::Operation(what)));
             }
-            let written = crate::custom::synthesise(module, id, &func, key, &sig, &rule, &mixed)?;
+            let flags = crate::custom::product::flags(&unit.memory.params, key, options);
+            let written = crate::custom::synthesise(module, id, &func, key, &sig, &rule, (&mixed, flags))?;
             module.funcs[id] = written;
             self.written.push(id);
             return Ok(());

@@ -139,6 +139,9 @@ pub struct CustomRule {
     pub forward: Option<FuncId>,
     /// Stands for the reverse rule where the sweep is transposed afterwards, since tangents on the tape are wanted.
     pub transposed: Option<FuncId>,
+    /// The function is one of ours that computes C = alpha A B + beta C, and so are the rules: they take a word of flags, the forward
+    /// rule makes the tangent alone, the reverse rule leaves its tape.
+    pub product: bool,
 }
 
 /// What a program states of its functions and globals.

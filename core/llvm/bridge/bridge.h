@@ -355,6 +355,7 @@ typedef struct EnzPrepare {
   uint8_t keep_guesses; // functions that a pointer may hold stay calls
   uint8_t checkpoints;  // loops may be checkpointed
   uint8_t samples;      // iterations of loops over independent samples become functions
+  uint8_t products;     // products of matrices that libraries compute have rules
   uint64_t max_tape;    // bytes beyond which a loop is checkpointed; 0 for never
   // Told of loops that are not checkpointed, with the reason; asked whether an external function writes memory, as in
   // `EnzFactSink`. Both may be null.
@@ -526,6 +527,7 @@ enum EnzRegistrationKind : uint32_t {
   ENZ_REG_INACTIVE_GLOBAL = 4,
   ENZ_REG_LIKE = 5,
   ENZ_REG_ALLOCATION = 6,
+  ENZ_REG_PRODUCT = 7, // a product, its augmented primal, reverse and forward rule, all of them ours
 };
 typedef struct EnzRegistration {
   uint32_t kind;
@@ -537,6 +539,11 @@ typedef struct EnzRegistration {
 } EnzRegistration;
 void enz_registry_mark(EnzHost host);
 size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity);
+
+// ---- products.cpp ---------------------------------------------------------------------------------------------
+
+// Writes functions and rules for the products of matrices that libraries compute in the module, once.
+void enz_make_products(EnzHost host);
 
 // ---- statements.cpp -------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 56] = [
+const SOURCES: [&str; 57] = [
     "plugin",
     "options",
     "host",
@@ -26,6 +26,7 @@ const SOURCES: [&str; 56] = [
     "bits",
     "assembly",
     "library",
+    "products",
     "checkpoint",
     "schedule",
     "samples",
@@ -73,12 +74,11 @@ const SOURCES: [&str; 56] = [
 ];
 
 /// C files of which the bridge holds the bitcode.
-const LIBRARIES: [&str; 2] = ["library", "flang"];
+const LIBRARIES: [&str; 3] = ["library", "flang", "products"];
 /// Simplified, but in the shape that a derivative is made of: not vectorised, every access of its own type.
-const LIBRARY_FLAGS: [&str; 10] = [
+const LIBRARY_FLAGS: [&str; 9] = [
     "-O1",
     "-std=c11",
-    "-fno-strict-aliasing",
     "-fno-vectorize",
     "-fno-slp-vectorize",
     // Loops that are to vanish when more is known cannot do so yet.
@@ -117,7 +117,9 @@ fn find_config() -> Result<String, String> {
 /// Writes the bitcode of a library as a list of bytes, `<name>.inc`.
 fn library(clang: &str, name: &str, folder: &str) -> Result<(), String> {
     let (source, bitcode) = (format!("{name}.c"), format!("{folder}/{name}.bc"));
-    let status = Command::new(clang).args(LIBRARY_FLAGS).args([&source, "-o", &bitcode]).status();
+    // What rules copy has the type of the floats.
+    let aliasing = if name == "products" { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
+    let status = Command::new(clang).args(LIBRARY_FLAGS).args([aliasing, &source, "-o", &bitcode]).status();
     if !status.map_err(|e| format!("{clang}: {e}"))?.success() {
         return Err(format!("{clang} could not compile {source}"));
     }

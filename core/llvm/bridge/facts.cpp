@@ -11,6 +11,7 @@
 
 #include "carry.h"
 #include "order.h"
+#include "products.h"
 #include "steady.h"
 #include "support.h"
 #include "undo.h"
@@ -283,7 +284,9 @@ private:
 
 // Calls whose only pointers lead to memory and that follow no pointer in memory.
 bool followsNoPointers(const CallBase &call) {
-  return isa<IntrinsicInst>(call) && call.getMemoryEffects().onlyAccessesArgPointees();
+  const Function *callee = call.getCalledFunction();
+  return (isa<IntrinsicInst>(call) && call.getMemoryEffects().onlyAccessesArgPointees()) ||
+         (callee && callee->hasFnAttribute(enz::kProduct));
 }
 
 } // namespace

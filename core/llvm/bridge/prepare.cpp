@@ -6,6 +6,7 @@
 // the derivative reads memory later than the program did.
 
 #include "checkpoint.h"
+#include "products.h"
 #include "support.h"
 
 #include "llvm/Analysis/GlobalsModRef.h"
@@ -141,6 +142,16 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
   return inlined;
 }
 
+// Nobody else knows the memory of an exception before it is thrown.
+void markExceptions(Function &clone) {
+  for (BasicBlock &block : clone)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst))
+        if (const Function *callee = call->getCalledFunction();
+            callee && callee->getName() == "__cxa_allocate_exception" && call->getType()->isPointerTy())
+          call->addRetAttr(Attribute::NoAlias);
+}
+
 // Bodies of flang's library come in last: what is known of the data by then leaves one of their ways.
 bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
   enz::splitAllocations(clone);
@@ -263,6 +274,13 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     enz::fixVariadicCalls(*clone);
   }
   inlined |= bringInFlang(*host, *clone);
+  markExceptions(*clone);
+  if (options->products && enz::callProducts(*clone)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager tidy;
+    addCleanup(tidy);
+    run(*host, *clone, std::move(tidy));
+  }
   // What was done above by hand keeps no account of what it changed.
   host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool more = inlined && hasStackTraffic(*clone);

@@ -7,6 +7,7 @@
 // globals first (fortran_rules.cpp). Not handled: globals that are filled at run time, which are listed as they are,
 // without entries.
 
+#include "products.h"
 #include "support.h"
 
 using namespace llvm;
@@ -150,6 +151,7 @@ void markAllocator(ArrayRef<Constant *> parts) {
 
 void enz_registry_mark(EnzHost host) {
   Module &module = *host->module;
+  enz::markKernels(*host);
   enz::stateFortranRules(module);
   markAnnotated(module);
   for (Function &function : module)
@@ -182,6 +184,8 @@ void enz_registry_mark(EnzHost host) {
       break;
     case ENZ_REG_ALLOCATION:
       markAllocator(parts);
+      break;
+    case ENZ_REG_PRODUCT:
       break;
     case ENZ_REG_GRADIENT:
     case ENZ_REG_DERIVATIVE:
@@ -233,5 +237,16 @@ size_t enz_registrations(EnzHost host, EnzRegistration *out, size_t capacity) {
       }
       ++n;
     }
+  for (const std::array<Function *, 4> &rules : enz::productRules(*host->module)) {
+    if (n < capacity) {
+      out[n] = EnzRegistration{};
+      out[n].kind = ENZ_REG_PRODUCT;
+      out[n].name = enz::text(rules.front()->getName());
+      out[n].count = 4;
+      for (size_t i = 0; i < rules.size(); ++i)
+        out[n].functions[i] = enz::in(static_cast<Value *>(rules[i]));
+    }
+    ++n;
+  }
   return n;
 }

@@ -396,6 +396,14 @@ private:
 
   bool isAlwaysReached(const BasicBlock *block) const { return postDominators_.dominates(block, exit_); }
 
+  // An edge by which a loop goes on or is left, if it is left in one place, is taken as well: the sum goes on by one of
+  // them.
+  bool isAlwaysTaken(const BasicBlock *from, const BasicBlock *to) const {
+    const Loop *around = loops_.getLoopFor(from);
+    const bool one = from->getUniqueSuccessor() == to || (around && around->getExitingBlock() == from);
+    return one && isAlwaysReached(from);
+  }
+
   // Whether the adjoint of `value` is known before the loop.
   bool goesOn(Instruction &value, ArrayRef<Instruction *> accesses, unsigned depth) {
     if (depth > 32)
@@ -404,7 +412,7 @@ private:
       auto *user = cast<Instruction>(use.getUser());
       if (auto *phi = dyn_cast<PHINode>(user)) {
         // A phi of a later loop carries the sum on, which is looked at as any other.
-        return isAlwaysReached(phi->getIncomingBlock(use)) && goesOnOnce(*phi, accesses, depth);
+        return isAlwaysTaken(phi->getIncomingBlock(use), phi->getParent()) && goesOnOnce(*phi, accesses, depth);
       }
       if (!isAlwaysReached(user->getParent()))
         return false;

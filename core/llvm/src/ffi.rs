@@ -220,6 +220,7 @@ pub struct Prepare {
     pub keep_guesses: u8,
     pub checkpoints: u8,
     pub samples: u8,
+    pub products: u8,
     pub max_tape: u64,
     pub context: *mut c_void,
     pub note: Option<TextSink>,
@@ -474,6 +475,7 @@ unsafe extern "C" {
 
     pub fn enz_registry_mark(host: HostRef);
     pub fn enz_registrations(host: HostRef, out: *mut RegistrationInfo, capacity: usize) -> usize;
+    pub fn enz_make_products(host: HostRef);
     pub fn enz_statements_mark(host: HostRef);
     pub fn enz_statements_lower(host: HostRef, before_link: u8);
 

@@ -25,6 +25,8 @@ pub enum RegistrationKind {
     Like,
     /// A function that allocates.
     Allocation,
+    /// A product of matrices that a library computes, its augmented primal, its reverse and its forward rule, which are ours.
+    Product,
 }
 
 /// A registration global, or a call of Fortran that stands for one.
@@ -60,6 +62,12 @@ impl Session {
         unsafe { ffi::enz_statements_lower(self.host, u8::from(before_link)) };
     }
 
+    /// Writes functions for the products of matrices that libraries compute in the module; they are listed with what the module states.
+    pub fn make_products(&mut self) {
+        // SAFETY: the host is alive; functions are only added.
+        unsafe { ffi::enz_make_products(self.host) };
+    }
+
     /// The registration globals, in the order of the module.
     pub fn registrations(&mut self) -> Vec<Registration> {
         let host = self.host;
@@ -79,6 +87,7 @@ impl Session {
             4 => RegistrationKind::InactiveGlobal,
             5 => RegistrationKind::Like,
             6 => RegistrationKind::Allocation,
+            7 => RegistrationKind::Product,
             _ => return None,
         };
         let mut declare = |f: Option<ValueRef>| f.map(|v| import::declare_function(self, v));

@@ -34,6 +34,8 @@ pub struct PrepareOptions {
     pub keep_guesses: bool,
     /// Whether to ask for facts, which costs time.
     pub facts: bool,
+    /// Products of matrices that libraries compute are calls of functions with rules.
+    pub products: bool,
     /// Loops may be checkpointed.
     pub checkpoints: Option<Checkpoints>,
     /// The function whose loops over independent samples are reversed iteration by iteration: that of a derivative whose sweeps
@@ -62,6 +64,7 @@ impl Default for PrepareOptions {
             avoid: Vec::new(),
             keep_guesses: false,
             facts: true,
+            products: true,
             checkpoints: None,
             samples: None,
         }
@@ -193,6 +196,7 @@ impl Session {
             keep_guesses: u8::from(options.keep_guesses),
             checkpoints: u8::from(options.checkpoints.is_some()),
             samples: u8::from(options.samples == Some(f)),
+            products: u8::from(options.products),
             max_tape: root.map_or(0, |c| c.max_tape),
             context: (&raw mut asked).cast(),
             note: Some(on_note),

@@ -1,11 +1,13 @@
 //! Calls of functions that have a derivative of their own: augmented in the forward sweep, gradient in the reverse.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use enzyme_analysis::memory::Placed;
 use enzyme_analysis::{Callee, ClassId, Object, State as MemoryState, resolve};
 use enzyme_ir::{InstId, Module, ValueId};
 
 use super::Reverse;
+use crate::custom::product;
 use crate::keys::{Key, Subject};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode, Signature};
@@ -134,25 +136,29 @@ impl Reverse<'_, '_> {
 pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Option<DerivativeKey> {
     let context = s.activity.calls.get(&i)?.clone();
     let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
-    let kept = kept_by(s, i, &context);
+    let kept = kept_by(module, s, i, &context);
     let DerivativeKey { unwinds, keeps, transposed, width, .. } = *s.key;
     Some(DerivativeKey { func, mode, context, kept, unwinds, keeps, transposed, placed: false, value: false, width })
 }
 
 /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which
 /// LLVM says so, and not known to the caller of this function unless it says the same.
-fn kept_by(s: &Subject<'_>, i: InstId, context: &enzyme_analysis::Context) -> BTreeSet<ClassId> {
+fn kept_by(module: &Module, s: &Subject<'_>, i: InstId, context: &enzyme_analysis::Context) -> BTreeSet<ClassId> {
     let mut out = BTreeSet::new();
     let Some(map) = s.unit.memory.calls.get(&i) else { return out };
     let args = s.func.call_args(i);
+    let operands = operands_of(module, s, i, map);
     for (theirs, placed) in map {
         let ours = &placed.class;
         if context.classes.get(theirs) == Some(&MemoryState::Pinned) && s.unit.constants.contains(ours) {
             out.insert(*theirs);
             continue;
         }
-        let positions: Vec<usize> =
-            (0..args.len()).filter(|n| s.unit.memory.class_of[args[*n]] == Some(*ours)).collect();
+        // An operand of a product is other memory than what the product writes, whatever both are part of.
+        let positions: Vec<usize> = match operands.iter().find(|(class, _)| class == theirs) {
+            Some((_, n)) => vec![*n],
+            None => (0..args.len()).filter(|n| s.unit.memory.class_of[args[*n]] == Some(*ours)).collect(),
+        };
         let stable =
             !positions.is_empty() && positions.iter().all(|n| s.unit.facts.stable_args.contains(&(i, *n as u32)));
         let inner = s.unit.memory.classes.values().any(|c| c.targets().any(|t| t == *ours));
@@ -163,4 +169,15 @@ fn kept_by(s: &Subject<'_>, i: InstId, context: &enzyme_analysis::Context) -> BT
         }
     }
     out
+}
+
+/// The classes of A and B, if the call is of a product with a rule of ours, and which arguments these are. The model of a product
+/// does not join classes: there is one for each parameter that may be an address, in order.
+fn operands_of(module: &Module, s: &Subject<'_>, i: InstId, map: &BTreeMap<ClassId, Placed>) -> Vec<(ClassId, usize)> {
+    const ADDRESSES: [usize; 12] = [0, 1, 2, 4, 5, 6, 7, 8, 9, 11, 12, 13];
+    let Callee::Defined(func) = resolve(module, s.func, i) else { return Vec::new() };
+    let is_product = module.stated.rules.get(&func).is_some_and(|rule| rule.product);
+    let known = is_product && map.len() == ADDRESSES.len();
+    let all = map.keys().copied().zip(ADDRESSES).filter(|_| known);
+    all.filter(|(_, n)| product::OPERANDS.contains(n)).collect()
 }

@@ -2,7 +2,8 @@
 //! without it).
 
 use nalgebra::{DMatrix, Isometry3, Matrix3, RealField, Rotation3, SMatrix, Translation3, UnitQuaternion, Vector3};
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, ArrayView2, Axis, ShapeBuilder, s};
 
 use super::Number;
 
@@ -33,6 +34,50 @@ pub fn array_statistics<T: Number>(x: &[T]) -> T {
     }
     let covariance = a.t().dot(&a);
     covariance[[0, 1]] + covariance[[1, 2]] * covariance[[0, 2]]
+}
+
+/// Products of matrices in rows and in columns, with steps, backwards, broadcast, scaled by active numbers, added to active matrices, overwritten afterwards.
+pub fn array_products<T: Number>(x: &[T]) -> T {
+    let filled = |rows: usize, columns: usize, first: usize| {
+        Array2::from_shape_fn((rows, columns), |(i, j)| {
+            x[(first + 5 * i + 3 * j) % x.len()] * ((i * 7 + j) as f64).cos()
+        })
+    };
+    let weighed = |m: ArrayView2<T>| {
+        let terms = m.indexed_iter().map(|((i, j), v)| *v * (1.0 + 0.1 * ((3 * i + 5 * j) % 7) as f64));
+        terms.sum::<T>() / (m.len() + 1) as f64
+    };
+    let (a, b) = (filled(12, 9, 0), filled(9, 11, 2));
+    let mut c = a.dot(&b);
+    let mut sum = weighed(c.view())
+        + weighed(a.t().dot(&a).view())
+        + weighed(a.slice(s![..;3, ..;-2]).dot(&b.slice(s![..5, 1..;2])).view());
+    let mut columns = Array2::from_elem((9, 11).f(), x[5]);
+    general_mat_mul(x[3], &a.t(), &c, x[4], &mut columns);
+    let mut square = filled(9, 9, 1);
+    general_mat_mul(x[1] * x[2], &columns.slice(s![..;-1, ..]), &b.t(), T::from(0.5), &mut square);
+    let (narrow, wide) = (b.slice(s![.., ..4]), columns.t());
+    general_mat_mul(
+        T::from(2.0),
+        &narrow,
+        &wide.slice(s![..4, ..]),
+        x[0],
+        &mut c.slice_mut(s![1..10, ..9]).reversed_axes(),
+    );
+    let same_rows = b.row(3).to_owned();
+    if let Some(wide) = same_rows.broadcast((9, 11)) {
+        sum += weighed(a.dot(&wide).view());
+    }
+    let mut power = filled(10, 10, 4);
+    for _ in 0..3 {
+        power = power.dot(&power.t()).mapv_into(|v| v * 0.05);
+    }
+    let none = a.slice(s![.., ..0]).dot(&b.slice(s![..0, ..]));
+    sum + weighed(c.view())
+        + weighed(square.view())
+        + weighed(columns.view())
+        + weighed(power.view())
+        + weighed(none.view())
 }
 
 /// A stencil by slices of arrays, and a sum along an axis.

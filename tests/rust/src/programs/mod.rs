@@ -64,5 +64,5 @@ programs! {
     run_optimised:
     numerics: curve 6;
     structures: interpreter 4, shared_cells 5;
-    libraries: array_network 22, array_statistics 12, array_stencil 10;
+    libraries: array_network 22, array_statistics 12, array_products 30, array_stencil 10;
 }

@@ -1,0 +1,470 @@
+// Dense matrix products that other people's libraries compute are differentiated as products, by rule, not by what
+// packs, unrolls and vectorises them: products.c has the rules.
+//
+// A kernel is known by its path, the arguments of its template and its signature, all of which are rows of a table
+// here. For each one that the module has there are made: an adapter to the way in which the kernel takes its operands;
+// `multiply`, which computes C = alpha A B + beta C for operands with any strides, by the kernel; and the rules for
+// that. In a prepared clone a call of the kernel becomes one of `multiply`. The user's functions keep their calls.
+//
+// Invariants: what does not match in all that the table says is left to be differentiated by its body; so is a kernel
+// that optimisations between functions may have changed, and a call of which something is not known. A kernel stays a
+// call from the start of the pipeline on; LLVM may change nothing in functions that others may define as well.
+// Exceptions do not pass: where a kernel finds no memory, the program ends.
+// Not handled: kernels that run in threads, complex numbers, operands of two types, pointers of other sizes than 64
+// bits; products that libraries compute by other functions (triangular and symmetric ones).
+
+#include "products.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace {
+
+// What the build made of products.c.
+constexpr unsigned char kRules[] = {
+#include "products.inc"
+};
+
+// The attribute of kernels.
+constexpr StringLiteral kKernel = "enzyme-kernel";
+
+// How a kernel takes its operands.
+enum class Form {
+  // rows, columns, depth, A, its stride, B, its stride, C, its two strides, alpha, memory for blocks, threads
+  EigenMatrix,
+  // rows, columns, A and x with their strides in memory, y, its stride, alpha
+  EigenVector,
+  // rows, depth, columns, alpha, A, its two strides, B, its two strides, beta, C, its two strides
+  Strided,
+};
+
+// Of a path: the arguments of the template, where `T` is the type, `A`, `B` and `C` the layouts, `?` anything. Of a
+// signature: `l` is a word, `p` a pointer, `r` a float.
+struct Row {
+  StringLiteral path;
+  StringLiteral arguments;
+  StringLiteral function;
+  StringLiteral signature;
+  Form form;
+};
+
+constexpr Row kRows[] = {
+    {"Eigen::internal::general_matrix_matrix_product", "long,T,A,false,T,B,false,0,C", "run", "lllplplpllrpp",
+     Form::EigenMatrix},
+    {"Eigen::internal::general_matrix_vector_product",
+     "long,T,Eigen::internal::const_blas_data_mapper<T,long,A>,A,false,T,"
+     "Eigen::internal::const_blas_data_mapper<T,long,B>,false,?",
+     "run", "llppplr", Form::EigenVector},
+    {"matrixmultiply::gemm::dgemm", "", "", "lllrpllpllrpll", Form::Strided},
+    {"matrixmultiply::gemm::sgemm", "", "", "lllrpllpllrpll", Form::Strided},
+};
+
+// What chooses the size of blocks asks the processor once: nothing of that is written where a program can see it.
+constexpr StringLiteral kChooses = "_ZN5Eigen8internal20manage_caching_sizesENS_6ActionEPlS2_S2_";
+
+// The bits of `layout` in products.c.
+enum Layout : unsigned { RowsOfA = 1, RowsOfB = 2, StridedB = 4, StridedC = 8, Vector = 16 };
+
+struct Kernel {
+  const Row *row;
+  Type *real;
+  unsigned layout;
+};
+
+// The commas of a list that stand in no brackets.
+SmallVector<StringRef, 10> split(StringRef list) {
+  SmallVector<StringRef, 10> out;
+  size_t start = 0;
+  int depth = 0;
+  for (size_t at = 0; at < list.size(); ++at) {
+    depth += list[at] == '<' ? 1 : list[at] == '>' ? -1 : 0;
+    if (list[at] == ',' && depth == 0) {
+      out.push_back(list.slice(start, at));
+      start = at + 1;
+    }
+  }
+  out.push_back(list.substr(start));
+  return out;
+}
+
+// Whether `given` is what `wanted` says, letter by letter; what its variables stand for is noted.
+bool matches(StringRef wanted, StringRef given, std::map<char, std::string> &values) {
+  if (wanted == "?")
+    return true;
+  const auto isWord = [](char c) { return isAlnum(c) || c == '_'; };
+  while (!wanted.empty() && !given.empty()) {
+    const char c = wanted.front();
+    const bool variable = isUpper(c) && (wanted.size() == 1 || !isWord(wanted[1]));
+    if (!variable) {
+      // A whole word, so that no letter of it is taken for a variable.
+      const StringRef word = wanted.take_while(isWord);
+      if (!given.consume_front(word.empty() ? wanted.take_front() : word))
+        return false;
+      wanted = wanted.drop_front(std::max<size_t>(word.size(), 1));
+      continue;
+    }
+    const StringRef value = given.take_while([&](char d) { return isWord(d) || d == '-'; });
+    const auto [known, isNew] = values.try_emplace(c, value.str());
+    if (value.empty() || (!isNew && known->second != value))
+      return false;
+    wanted = wanted.drop_front();
+    given = given.drop_front(value.size());
+  }
+  return wanted.empty() && given.empty();
+}
+
+// The type of the floats of a signature; null if it is another one.
+Type *realOf(const Function &function, StringRef signature) {
+  const FunctionType *type = function.getFunctionType();
+  if (!type->getReturnType()->isVoidTy() || type->isVarArg() || type->getNumParams() != signature.size())
+    return nullptr;
+  Type *real = nullptr;
+  for (const auto [param, code] : zip(type->params(), signature)) {
+    if (code == 'l' ? !param->isIntegerTy(64) : code == 'p' ? !param->isPointerTy() : false)
+      return nullptr;
+    if (code == 'r') {
+      if ((real && real != param) || !(param->isDoubleTy() || param->isFloatTy()))
+        return nullptr;
+      real = param;
+    }
+  }
+  return real;
+}
+
+std::optional<Kernel> matchTemplate(const Row &row, StringRef path, const Function &function) {
+  const auto [arguments, rest] = path.split(std::string(">::") + row.function.str() + "(");
+  if (rest.empty())
+    return std::nullopt;
+  std::string given;
+  for (const char c : arguments)
+    if (c != ' ')
+      given += c;
+  const auto wanted = split(row.arguments), have = split(given);
+  std::map<char, std::string> values;
+  if (wanted.size() != have.size())
+    return std::nullopt;
+  for (const auto [pattern, argument] : zip(wanted, have))
+    if (!matches(pattern, argument, values))
+      return std::nullopt;
+  Type *real = realOf(function, row.signature);
+  if (!real || values['T'] != (real->isDoubleTy() ? "double" : "float"))
+    return std::nullopt;
+  for (const char order : {'A', 'B'})
+    if (values[order] != "0" && values[order] != "1")
+      return std::nullopt;
+  const bool rows_a = values['A'] == "1", rows_b = values['B'] == "1";
+  if (row.form == Form::EigenMatrix) {
+    // The memory for blocks: two addresses, three sizes.
+    if (function.getParamDereferenceableBytes(11) != 40)
+      return std::nullopt;
+    return Kernel{&row, real, (rows_a ? RowsOfA : 0u) | (rows_b ? RowsOfB : 0u) | (values['C'] == "1" ? 0u : StridedC)};
+  }
+  // An address and a stride each. Of a vector that lies in a row the stride counts, and of a result that is not
+  // written in columns.
+  if (function.getParamDereferenceableBytes(2) != 16 || function.getParamDereferenceableBytes(3) != 16)
+    return std::nullopt;
+  return Kernel{&row, real, Vector | (rows_a ? RowsOfA | StridedC : 0u) | (rows_b ? StridedB : 0u)};
+}
+
+std::optional<Kernel> kernelOf(const Function &function) {
+  const StringRef name = function.getName();
+  if (function.getCallingConv() != CallingConv::C)
+    return std::nullopt;
+  const bool rust = name.starts_with("_R") && name.contains("matrixmultiply");
+  if (!rust && !name.starts_with("_ZN5Eigen8internal29general_matrix_") && !name.starts_with("_ZN14matrixmultiply"))
+    return std::nullopt;
+  std::string path = demangle(std::string_view(name.data(), name.size()));
+  // Crates and hashes of Rust's symbols.
+  if (const size_t at = path.find('['); rust && at != std::string::npos)
+    path.erase(at, path.find(']', at) - at + 1);
+  for (const Row &row : kRows) {
+    StringRef rest = path;
+    if (!rest.consume_front(row.path))
+      continue;
+    if (row.form != Form::Strided)
+      return rest.consume_front("<") ? matchTemplate(row, rest, function) : std::nullopt;
+    Type *real = realOf(function, row.signature);
+    const bool fits = real && row.path.ends_with(real->isDoubleTy() ? "dgemm" : "sgemm");
+    if (fits && (rest.empty() || rest.starts_with("::h")))
+      return Kernel{&row, real, 0};
+  }
+  return std::nullopt;
+}
+
+std::string nameFor(const Function &kernel, StringRef what) {
+  return ("enzyme.lib.product." + kernel.getName() + "." + what).str();
+}
+
+// The parameters of `multiply`.
+enum Param { M, K, N, Alpha, A, RsA, CsA, B, RsB, CsB, Beta, C, RsC, CsC };
+
+class Maker {
+public:
+  Maker(Function &kernel, const Kernel &what)
+      : module_(*kernel.getParent()), context_(module_.getContext()), kernel_(kernel), what_(what) {}
+
+  // False if something is not there that should be.
+  bool make() {
+    Expected<std::unique_ptr<Module>> rules = parseBitcodeFile(
+        MemoryBufferRef(StringRef(reinterpret_cast<const char *>(kRules), sizeof kRules), "products"), context_);
+    if (!rules) {
+      consumeError(rules.takeError());
+      return false;
+    }
+    const std::string suffix = what_.real->isDoubleTy() ? "_f64" : "_f32";
+    const auto named = [&](StringRef stem) { return (*rules)->getFunction((stem + suffix).str()); };
+    Function *kernel = named("kernel"), *multiply = named("multiply"), *general = named("general");
+    if (!kernel || !multiply || !general)
+      return false;
+    Function *product = declare(*multiply, "multiply");
+    map_[multiply] = product;
+    const bool strided = what_.row->form == Form::Strided;
+    if (!strided)
+      map_[kernel] = adapter(declare(*kernel, "kernel"));
+    SmallVector<std::pair<Function *, Function *>, 8> bodies;
+    for (Function &from : **rules) {
+      // A kernel that takes all strides needs none of what makes it do so.
+      const StringRef stem = from.getName().drop_back(std::min(from.getName().size(), suffix.size()));
+      if (strided && (stem == "general" || stem == "loops" || stem == "kernel"))
+        continue;
+      if (map_.count(&from) || (!from.isDeclaration() && !from.getName().ends_with(suffix)))
+        continue;
+      if (from.isDeclaration()) {
+        map_[&from] = module_.getOrInsertFunction(from.getName(), from.getFunctionType()).getCallee();
+        continue;
+      }
+      Function *made = declare(from, stem);
+      map_[&from] = made;
+      bodies.push_back({&from, made});
+    }
+    for (auto [from, made] : bodies)
+      fill(*from, *made);
+    describe(*product);
+    IRBuilder<> b(BasicBlock::Create(context_, "", product));
+    SmallVector<Value *, 14> args;
+    for (Argument &arg : product->args())
+      args.push_back(&arg);
+    if (strided) {
+      b.CreateCall(kernel_.getFunctionType(), &kernel_, args)->setCallingConv(kernel_.getCallingConv());
+    } else {
+      // These kernels add.
+      args.erase(args.begin() + Beta);
+      args.push_back(b.getInt32(what_.layout));
+      b.CreateCall(cast<Function>(map_[general]), args);
+    }
+    b.CreateRetVoid();
+    return true;
+  }
+
+private:
+  Function *declare(const Function &like, StringRef what) {
+    Function *made =
+        Function::Create(like.getFunctionType(), GlobalValue::InternalLinkage, nameFor(kernel_, what), module_);
+    for (const StringRef key : {"target-cpu", "target-features", "tune-cpu", "min-legal-vector-width"})
+      if (const Attribute value = kernel_.getFnAttribute(key); value.isValid())
+        made->addFnAttr(value);
+    made->setDoesNotThrow();
+    for (unsigned n = 0; n < like.arg_size(); ++n)
+      if (!like.isDeclaration())
+        map_[like.getArg(n)] = made->getArg(n);
+    return made;
+  }
+
+  void fill(Function &from, Function &made) {
+    const AttributeList own = made.getAttributes();
+    SmallVector<ReturnInst *, 4> returns;
+    CloneFunctionInto(&made, &from, map_, CloneFunctionChangeType::DifferentModule, returns);
+    made.setLinkage(GlobalValue::InternalLinkage);
+    made.setCallingConv(CallingConv::C);
+    // What the build's compiler noted is about its target and its level.
+    made.setAttributes(own);
+    for (BasicBlock &block : made)
+      for (Instruction &inst : block)
+        if (auto *call = dyn_cast<CallBase>(&inst)) {
+          call->setCallingConv(CallingConv::C);
+          const Function *callee = call->getCalledFunction();
+          if (callee && callee->getName() == "malloc" && call->getType()->isPointerTy())
+            call->addRetAttr(Attribute::NoAlias);
+        }
+  }
+
+  // What is to be known of a product where it is called.
+  void describe(Function &product) {
+    product.addFnAttr(enz::kProduct);
+    product.addFnAttr(Attribute::NoInline);
+    product.setMemoryEffects(MemoryEffects::inaccessibleOrArgMemOnly());
+    const Attribute no_capture = Attribute::getWithCaptureInfo(context_, CaptureInfo::none());
+    for (const unsigned n : {A, B, C})
+      product.addParamAttr(n, no_capture);
+    product.addParamAttr(A, Attribute::ReadOnly);
+    product.addParamAttr(B, Attribute::ReadOnly);
+  }
+
+  // `kernel` of products.c: rows, depth, columns, alpha, A, its stride, B, its stride, C, its two strides.
+  Function *adapter(Function *made) {
+    IRBuilder<> b(BasicBlock::Create(context_, "", made));
+    const auto arg = [&](unsigned n) -> Value * { return made->getArg(n); };
+    Type *ptr = b.getPtrTy(), *word = b.getInt64Ty();
+    const auto put = [&](Type *type, Value *memory, unsigned field, Value *value) {
+      b.CreateStore(value, b.CreateStructGEP(type, memory, field));
+    };
+    SmallVector<Value *, 13> args;
+    if (what_.row->form == Form::EigenMatrix) {
+      // The depth of blocks is for the first level of caches, their rows for the second, their columns for the third.
+      const auto most = [&](Value *size, uint64_t limit) {
+        return b.CreateBinaryIntrinsic(Intrinsic::smin, size, b.getInt64(limit));
+      };
+      const uint64_t scale = what_.real->isDoubleTy() ? 1 : 2;
+      Type *type = StructType::get(ptr, ptr, word, word, word);
+      Value *blocks = b.CreateAlloca(type), *null = Constant::getNullValue(ptr);
+      put(type, blocks, 0, null);
+      put(type, blocks, 1, null);
+      put(type, blocks, 2, most(arg(0), 192 * scale));
+      put(type, blocks, 3, most(arg(2), 1024 * scale));
+      put(type, blocks, 4, most(arg(1), 256));
+      args = {arg(0), arg(2), arg(1), arg(4), arg(5), arg(6), arg(7), arg(8), arg(9), arg(10), arg(3), blocks, null};
+    } else {
+      Type *type = StructType::get(ptr, word);
+      Value *matrix = b.CreateAlloca(type), *vector = b.CreateAlloca(type);
+      put(type, matrix, 0, arg(4));
+      put(type, matrix, 1, arg(5));
+      put(type, vector, 0, arg(6));
+      put(type, vector, 1, arg(7));
+      args = {arg(0), arg(1), matrix, vector, arg(8), arg(9), arg(3)};
+    }
+    b.CreateCall(kernel_.getFunctionType(), &kernel_, args)->setCallingConv(kernel_.getCallingConv());
+    b.CreateRetVoid();
+    return made;
+  }
+
+  Module &module_;
+  LLVMContext &context_;
+  Function &kernel_;
+  const Kernel &what_;
+  ValueToValueMapTy map_;
+};
+
+// The arguments of `multiply` for a call of a kernel; none if one of them is not known.
+SmallVector<Value *, 14> operands(CallBase &call, const Kernel &kernel) {
+  const auto arg = [&](unsigned n) { return call.getArgOperand(n); };
+  IRBuilder<> b(&call);
+  Value *one = b.getInt64(1), *beta = ConstantFP::get(kernel.real, 1.0);
+  const bool rows_a = kernel.layout & RowsOfA, rows_b = kernel.layout & RowsOfB;
+  const auto strides = [&](bool rows, Value *other) { return rows ? std::pair(other, one) : std::pair(one, other); };
+  switch (kernel.row->form) {
+  case Form::EigenMatrix: {
+    // Parts of a product that several threads compute.
+    if (!isa<ConstantPointerNull>(arg(12)))
+      return {};
+    const auto [rsa, csa] = strides(rows_a, arg(4));
+    const auto [rsb, csb] = strides(rows_b, arg(6));
+    Value *rsc = kernel.layout & StridedC ? arg(8) : one;
+    return {arg(0), arg(2), arg(1), arg(10), arg(3), rsa, csa, arg(5), rsb, csb, beta, arg(7), rsc, arg(9)};
+  }
+  case Form::EigenVector: {
+    Type *type = StructType::get(b.getPtrTy(), b.getInt64Ty());
+    const auto get = [&](Value *memory, unsigned field) {
+      return b.CreateLoad(type->getStructElementType(field), b.CreateStructGEP(type, memory, field));
+    };
+    Value *x = get(arg(3), 0);
+    const auto [rsa, csa] = strides(rows_a, get(arg(2), 1));
+    Value *rsb = kernel.layout & StridedB ? get(arg(3), 1) : one;
+    Value *rsc = kernel.layout & StridedC ? arg(5) : one;
+    return {arg(0), arg(1), one, arg(6), get(arg(2), 0), rsa, csa, x, rsb, one, beta, arg(4), rsc, one};
+  }
+  case Form::Strided:
+    return SmallVector<Value *, 14>(call.args());
+  }
+  return {};
+}
+
+} // namespace
+
+void enz::markKernels(EnzOpaqueHost &host) {
+  if (host.module->getDataLayout().getPointerSizeInBits(0) != 64)
+    return;
+  if (Function *chooses = host.module->getFunction(kChooses); chooses && !chooses->hasLocalLinkage()) {
+    chooses->setMemoryEffects(chooses->getMemoryEffects() & MemoryEffects::inaccessibleOrArgMemOnly());
+    chooses->setDoesNotThrow();
+    chooses->addFnAttr("enzyme_inactive");
+    chooses->addFnAttr(Attribute::NoInline);
+  }
+  for (Function &function : *host.module) {
+    if (function.hasFnAttribute(kKernel) || !kernelOf(function))
+      continue;
+    // Optimisations make another function of one that nobody else can call or define: one for the arguments that they
+    // see. Those that went through them have another calling convention.
+    if (function.hasLocalLinkage()) {
+      function.setLinkage(GlobalValue::LinkOnceODRLinkage);
+      function.setVisibility(GlobalValue::HiddenVisibility);
+      function.setDSOLocal(true);
+    }
+    function.addFnAttr(kKernel);
+    function.removeFnAttr(Attribute::AlwaysInline);
+    function.addFnAttr(Attribute::NoInline);
+  }
+}
+
+bool enz::isKernel(const Function &function) { return function.hasFnAttribute(kKernel); }
+
+bool enz::callProducts(Function &clone) {
+  SmallVector<CallBase *, 8> calls;
+  for (BasicBlock &block : clone)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst); call && isa<CallInst, InvokeInst>(call))
+        if (const Function *callee = call->getCalledFunction(); callee && isKernel(*callee))
+          calls.push_back(call);
+  bool any = false, unwound = false;
+  for (CallBase *call : calls) {
+    Function *callee = call->getCalledFunction();
+    Function *product = clone.getParent()->getFunction(nameFor(*callee, "multiply"));
+    const std::optional<Kernel> kernel = product ? kernelOf(*callee) : std::nullopt;
+    if (!kernel || call->getFunctionType() != callee->getFunctionType() || call->hasOperandBundles())
+      continue;
+    const SmallVector<Value *, 14> args = operands(*call, *kernel);
+    if (args.empty())
+      continue;
+    IRBuilder<> b(call);
+    b.CreateCall(product, args);
+    unwound |= isa<InvokeInst>(call);
+    drop(*call);
+    any = true;
+  }
+  if (unwound)
+    removeUnreachableBlocks(clone);
+  return any;
+}
+
+SmallVector<std::array<Function *, 4>, 4> enz::productRules(Module &module) {
+  SmallVector<std::array<Function *, 4>, 4> out;
+  for (Function &function : module) {
+    if (!isKernel(function))
+      continue;
+    std::array<Function *, 4> rules;
+    constexpr StringLiteral kNames[] = {"multiply", "augmented", "reverse", "forward"};
+    for (size_t n = 0; n < rules.size(); ++n)
+      rules[n] = module.getFunction(nameFor(function, kNames[n]));
+    if (all_of(rules, [](const Function *rule) { return rule != nullptr; }))
+      out.push_back(rules);
+  }
+  return out;
+}
+
+void enz_make_products(EnzHost host) {
+  SmallVector<std::pair<Function *, Kernel>, 4> kernels;
+  for (Function &function : *host->module) {
+    if (!enz::isKernel(function) || host->module->getFunction(nameFor(function, "multiply")))
+      continue;
+    if (const std::optional<Kernel> kernel = kernelOf(function); kernel && !function.hasLocalLinkage())
+      kernels.push_back({&function, *kernel});
+  }
+  for (auto &[function, kernel] : kernels)
+    Maker(*function, kernel).make();
+}
