@@ -397,7 +397,8 @@ fn try_harder(
         session.forget_bodies();
         engine.forget();
     }
-    let has_samples = || session.ir.funcs.iter().any(|(_, f)| f.name.starts_with(enzyme_diff::reverse::samples::SAMPLE));
+    let has_samples =
+        || session.ir.funcs.iter().any(|(_, f)| f.name.starts_with(enzyme_diff::reverse::samples::SAMPLE));
     if before.checkpoints.is_some() || (before.samples.is_some() && has_samples()) {
         // What keeps a loop on its own from being differentiated may vanish where it is part of its function.
         *prepare = PrepareOptions { checkpoints: None, samples: None, ..before };

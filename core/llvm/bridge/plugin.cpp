@@ -2,10 +2,10 @@
 //
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
 // point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
-// more; and at the start of a full link, where code was simplified file by file before. Where vectors have been made, the
-// lanes of those in modules with derivatives are left as they lie in memory. What must still be a call when our pass runs
-// is marked at the start of each file's pipeline. Without optimisation coroutines are split after that point: there
-// they are split before.
+// more; and at the start of a full link, where code was simplified file by file before. Where vectors have been made,
+// the lanes of those in modules with derivatives are left as they lie in memory. What must still be a call when our
+// pass runs is marked at the start of each file's pipeline. Without optimisation coroutines are split after that point:
+// there they are split before.
 
 #include "support.h"
 

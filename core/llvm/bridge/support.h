@@ -252,8 +252,8 @@ void addTerms(llvm::Function &clone);
 bool splitScatters(EnzOpaqueHost &host, llvm::Function &function);
 // Compares ranges on entry of inner loops where the vectoriser would in vain (versions.cpp); whether anything changed.
 bool versionLoops(EnzOpaqueHost &host, llvm::Function &function);
-// Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around (mirror.cpp);
-// whether anything changed.
+// Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around
+// (mirror.cpp); whether anything changed.
 bool mirrorVectors(llvm::LoopInfo &loops);
 // After the names of prepared clones.
 constexpr const char *kPrepared = ".enzyme.prep";
