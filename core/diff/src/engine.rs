@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::{Activities, Conflict, Context, Program, State, Timing, Units};
-use enzyme_ir::{Const, Facts, Func, FuncId, Linkage, Module, Type, ValueId};
+use enzyme_ir::{Const, Facts, FastMath, Func, FuncId, Linkage, Module, Type, ValueId};
 
 use crate::keys::{Key, Subject};
 use crate::plan::Plan;
@@ -315,6 +315,10 @@ impl Engine {
         let activity = activities.get(key.func, &key.context).ok_or_else(lost)?;
         let (id, sig) = made.get(key).cloned().ok_or_else(lost)?;
         let func = module.funcs[key.func].clone();
+        let mut options = options;
+        if contracts(module, &func) {
+            options.fast |= FastMath::CONTRACT;
+        }
         if module.signature(key.func).2 && starts_list(module, &func) {
             let what = format!(
                 "'{}', which takes a variable number of arguments (differentiated for x86-64 alone)",
@@ -450,6 +454,16 @@ fn conflicts(activities: &Activities, root: FuncId, context: &Context) -> Vec<Re
         out.push(Refused { func, refusal: Refusal { kind, inst: Some(i) } });
     }
     out
+}
+
+/// Whether a product and a sum of the function may be one operation, rounded once: then those of its derivative may, too.
+fn contracts(module: &Module, func: &Func) -> bool {
+    let is_multiply_add = |v: ValueId| match func.as_const(v).map(|c| &module.ctx.consts[c]) {
+        Some(Const::Func(f)) => module.funcs[*f].name.starts_with("llvm.fmuladd."),
+        _ => false,
+    };
+    func.placed()
+        .any(|(_, i)| func.insts[i].fast.contains(FastMath::CONTRACT) || func.callee(i).is_some_and(is_multiply_add))
 }
 
 /// Whether the function looks at its variable arguments.
