@@ -23,9 +23,12 @@ impl Reverse<'_, '_> {
         self.derivatives.get(self.e.module, &key).ok_or_else(lost)
     }
 
-    /// The call in the forward sweep.
-    pub fn forward_derivative_call(&mut self, i: InstId, args: &[ValueId]) -> Result<(), Refusal> {
-        let (f, sig) = self.derivative(i, Mode::Augmented)?;
+    /// What the forward sweep gives to the parameters of a derivative: the arguments of the call, and their shadows.
+    pub(super) fn forward_arguments(
+        &mut self,
+        sig: &Signature,
+        args: &[ValueId],
+    ) -> Result<Vec<Option<ValueId>>, Refusal> {
         let mut values = vec![None; sig.params.len()];
         for (n, a) in args.iter().enumerate().take(sig.primal.len()) {
             values[sig.primal[n]] = Some(self.forward_value(*a));
@@ -36,6 +39,13 @@ impl Reverse<'_, '_> {
                 })?;
             }
         }
+        Ok(values)
+    }
+
+    /// The call in the forward sweep.
+    pub fn forward_derivative_call(&mut self, i: InstId, args: &[ValueId]) -> Result<(), Refusal> {
+        let (f, sig) = self.derivative(i, Mode::Augmented)?;
+        let mut values = self.forward_arguments(&sig, args)?;
         if let Some(at) = sig.deferred {
             values[at] = self.state.deferred;
         }

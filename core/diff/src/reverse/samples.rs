@@ -69,16 +69,7 @@ impl Reverse<'_, '_> {
             width,
         };
         let (f, sig) = self.derivatives.get(self.e.module, &key).ok_or_else(lost)?;
-        let mut values = vec![None; sig.params.len()];
-        for (n, a) in args.iter().enumerate().take(sig.primal.len()) {
-            values[sig.primal[n]] = Some(self.forward_value(*a));
-            if let Some(at) = sig.shadow[n] {
-                self.in_lanes(|this| {
-                    values[at + this.lane] = Some(this.forward_shadow(*a)?);
-                    Ok(())
-                })?;
-            }
-        }
+        let mut values = self.forward_arguments(&sig, args)?;
         if let Some(at) = sig.seed {
             let ty = sig.params[at];
             self.in_lanes(|this| {
