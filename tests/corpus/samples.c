@@ -172,6 +172,40 @@ static double discounted(const double *w, double *state, const double *data, dou
     return sum;
 }
 
+// A later loop adds the sum to another, again and again.
+static double cumulated(const double *w, double *state, const double *data, double s, int n, int m)
+{
+    (void)state;
+    double sum = 0.0, all = 0.0;
+    for (int i = 0; i < n; i++) {
+        double t = row_times(w, data + i * m, m);
+        sum += t * t;
+    }
+    int j = 0;
+    do {
+        sum += s * w[j];
+        all += sum;
+    } while (++j < m);
+    return all;
+}
+
+// A later loop begins with the sum, and forgets it.
+static double replaced(const double *w, double *state, const double *data, double s, int n, int m)
+{
+    (void)state;
+    double sum = 0.0, last = 0.0;
+    for (int i = 0; i < n; i++) {
+        double t = row_times(w, data + i * m, m);
+        sum += t * t;
+    }
+    int j = 0;
+    do {
+        last = sum;
+        sum = s * w[j];
+    } while (++j < m);
+    return last;
+}
+
 // Another result for few samples.
 static double few(const double *w, double *state, const double *data, double s, int n, int m)
 {
@@ -219,6 +253,8 @@ static void setup(void)
     what(forgetting);                                                                                                  \
     what(compounded);                                                                                                  \
     what(discounted);                                                                                                  \
+    what(cumulated);                                                                                                   \
+    what(replaced);                                                                                                    \
     what(few);                                                                                                         \
     what(twice);                                                                                                       \
     what(reread)

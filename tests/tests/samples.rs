@@ -13,7 +13,7 @@ const TAKEN: &str = "are reversed one by one";
 const LEFT: &str = "are not reversed one by one";
 
 /// Functions of the program, and what is said of each of their loops.
-const EXPECTED: [(&str, usize, &str); 13] = [
+const EXPECTED: [(&str, usize, &str); 15] = [
     ("network", 1, TAKEN),
     ("branches", 1, TAKEN),
     ("chained", 2, TAKEN),
@@ -24,6 +24,8 @@ const EXPECTED: [(&str, usize, &str); 13] = [
     ("forgetting", 1, LEFT),
     ("compounded", 1, LEFT),
     ("discounted", 1, LEFT),
+    ("cumulated", 1, LEFT),
+    ("replaced", 1, LEFT),
     ("few", 1, LEFT),
     ("twice", 1, LEFT),
     ("reread", 1, LEFT),

@@ -411,36 +411,34 @@ private:
     return all_of(value.uses(), [&](const Use &use) {
       auto *user = cast<Instruction>(use.getUser());
       if (auto *phi = dyn_cast<PHINode>(user)) {
-        // A phi of a later loop carries the sum on, which is looked at as any other.
-        return isAlwaysTaken(phi->getIncomingBlock(use), phi->getParent()) && goesOnOnce(*phi, accesses, depth);
+        if (!isAlwaysTaken(phi->getIncomingBlock(use), phi->getParent()))
+          return false;
+        if (!loops_.getLoopFor(phi->getParent()))
+          return goesOnOnce(*phi, accesses, depth);
+        CallInst *sample = sampleOf(*phi);
+        return sample && goesOnOnce(*sample, accesses, depth);
       }
-      if (!isAlwaysReached(user->getParent()))
+      // What another later loop does to the sum it may do many times.
+      if (!isAlwaysReached(user->getParent()) || loops_.getLoopFor(user->getParent()))
         return false;
-      // What a later loop does to the sum it does many times: there it may only add.
-      const bool once = !loops_.getLoopFor(user->getParent());
       switch (user->getOpcode()) {
       case Instruction::FAdd:
-        return user->getOperand(0) != user->getOperand(1) && goesOnOnce(*user, accesses, depth);
       case Instruction::FSub:
-        return user->getOperand(0) != user->getOperand(1) && (once || use.getOperandNo() == 0) &&
-               goesOnOnce(*user, accesses, depth);
+        return user->getOperand(0) != user->getOperand(1) && goesOnOnce(*user, accesses, depth);
       case Instruction::FNeg:
       case Instruction::FPExt:
       case Instruction::FPTrunc:
-        return once && goesOnOnce(*user, accesses, depth);
+        return goesOnOnce(*user, accesses, depth);
       case Instruction::FMul:
-        return once && isKnownBefore(user->getOperand(1 - use.getOperandNo())) && goesOnOnce(*user, accesses, depth);
+        return isKnownBefore(user->getOperand(1 - use.getOperandNo())) && goesOnOnce(*user, accesses, depth);
       case Instruction::FDiv:
-        return once && use.getOperandNo() == 0 && isKnownBefore(user->getOperand(1)) &&
-               goesOnOnce(*user, accesses, depth);
+        return use.getOperandNo() == 0 && isKnownBefore(user->getOperand(1)) && goesOnOnce(*user, accesses, depth);
       case Instruction::Call:
-        return ((use.getOperandNo() == 0 && isSample(*user)) || addsProduct(*user, use.get()) ||
-                (once && multiplies(*user, use))) &&
-               goesOnOnce(*user, accesses, depth);
+        return (addsProduct(*user, use.get()) || multiplies(*user, use)) && goesOnOnce(*user, accesses, depth);
       case Instruction::Ret:
         return true;
       case Instruction::Store:
-        return once && use.getOperandNo() == 0 && isLastAccess(cast<StoreInst>(*user), accesses);
+        return use.getOperandNo() == 0 && isLastAccess(cast<StoreInst>(*user), accesses);
       default:
         return false;
       }
@@ -462,7 +460,16 @@ private:
     return callee && callee->getName().starts_with(enz::kSample);
   }
 
-  // A later loop comes back to its phis; else no two ways may lead to one place, which the engine would count once.
+  // The call of an iteration in a later loop over samples, whose sum so far is this phi and nothing else.
+  static CallInst *sampleOf(PHINode &phi) {
+    auto *call = phi.hasOneUse() ? dyn_cast<CallInst>(phi.user_back()) : nullptr;
+    return call && isSample(*call) && phi.use_begin()->getOperandNo() == 0 && phi.getNumIncomingValues() == 2 &&
+                   is_contained(phi.incoming_values(), call)
+               ? call
+               : nullptr;
+  }
+
+  // A later loop comes back to its call; else no two ways may lead to one place, which the engine would count once.
   bool goesOnOnce(Instruction &value, ArrayRef<Instruction *> accesses, unsigned depth) {
     const auto [at, fresh] = gone_.insert({&value, true});
     if (!fresh)
@@ -500,7 +507,7 @@ private:
   // Where the sum goes: whether the search is still behind it.
   DenseMap<const Instruction *, bool> gone_;
   MapVector<Instruction *, BasicBlock *> early_;
-  DenseMap<const AllocaInst *, bool> own_;
+  MapVector<const AllocaInst *, bool> own_;
   // Addresses in these which were taken before the loop.
   SmallSetVector<const Instruction *, 8> addresses_;
   SmallSetVector<const Value *, 16> reads_;
