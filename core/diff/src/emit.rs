@@ -7,8 +7,8 @@
 //! that the first contribution to an adjoint costs nothing after promotion, without any fast-math flag.
 
 use enzyme_ir::{
-    Access, BinOp, BlockId, Builder, CastOp, Const, FastMath, Func, FuncId, Inst, MemClass, Module, Op, Ordering,
-    RmwOp, Type, TypeId, ValueId,
+    Access, BinOp, BlockId, Builder, CastOp, Const, FastMath, Func, FuncId, Inst, Like, MemClass, Module, Op, Ordering,
+    Origin, RmwOp, Type, TypeId, ValueId,
 };
 use smallvec::smallvec;
 
@@ -28,6 +28,8 @@ pub struct Emit<'m> {
     pub fast: FastMath,
     /// The memory of the lane at hand.
     pub shadow: MemClass,
+    /// The access of the primal that is repeated or mirrored in its place.
+    pub scoped: Option<Origin>,
 }
 
 impl<'m> Emit<'m> {
@@ -42,7 +44,16 @@ impl<'m> Emit<'m> {
     /// Starts the body of `func`, which has no blocks yet.
     pub fn new(module: &'m mut Module, mut func: Func) -> Emit<'m> {
         let entry = func.add_block(Some("entry".to_owned()));
-        Emit { module, func, entry, block: entry, loc: None, fast: FastMath::empty(), shadow: MemClass::Shadow }
+        Emit {
+            module,
+            func,
+            entry,
+            block: entry,
+            loc: None,
+            fast: FastMath::empty(),
+            shadow: MemClass::Shadow,
+            scoped: None,
+        }
     }
 
     /// A builder at the block at hand.
@@ -60,14 +71,19 @@ impl<'m> Emit<'m> {
 
     /// A load from the shadow memory of the lane at hand.
     pub fn load_in_lane(&mut self, ty: TypeId, addr: ValueId, align: u32) -> ValueId {
-        let shadow = self.shadow;
-        self.b().load(ty, addr, align, shadow)
+        let (shadow, scoped) = (self.shadow, self.scoped);
+        let v = self.b().load(ty, addr, align, shadow);
+        if let Some(i) = self.func.def_inst(v) {
+            self.func.insts[i].scoped = scoped;
+        }
+        v
     }
 
     /// A store into the shadow memory of the lane at hand.
     pub fn store_in_lane(&mut self, v: ValueId, addr: ValueId, align: u32) {
-        let shadow = self.shadow;
-        self.b().store(v, addr, align, shadow);
+        let (shadow, scoped) = (self.shadow, self.scoped);
+        let i = self.b().store(v, addr, align, shadow);
+        self.func.insts[i].scoped = scoped;
     }
 
     /// `memory += amount` of one float, as one operation among those of all threads.
@@ -86,6 +102,12 @@ impl<'m> Emit<'m> {
     /// Type of a value.
     pub fn ty(&self, v: ValueId) -> TypeId {
         self.func.ty(v)
+    }
+
+    /// The block `b` repeats `of`, or turns it round.
+    pub fn runs_for(&mut self, b: BlockId, primal: &Func, of: BlockId, turned: bool) {
+        let end = primal.terminator(of).and_then(|t| primal.insts[t].origin);
+        self.func.blocks[b].like = end.map(|end| Like { end, turned });
     }
 
     /// A stack slot for one `ty`, in the entry block, holding `init`.
@@ -174,6 +196,7 @@ impl<'m> Emit<'m> {
         let mut copy = inst.clone();
         copy.args = args.iter().copied().collect();
         copy.mem = mem;
+        copy.scoped = self.scoped;
         let id = self.b().place(copy);
         self.func.insts[id].result
     }
@@ -181,15 +204,13 @@ impl<'m> Emit<'m> {
     /// Loads from shadow memory with the alignment of a primal access.
     pub fn load_shadow(&mut self, ty: TypeId, addr: ValueId, access: Access) -> ValueId {
         let align = self.shadow_align(ty, access.align);
-        let shadow = self.shadow;
-        self.b().load(ty, addr, align, shadow)
+        self.load_in_lane(ty, addr, align)
     }
 
     /// Stores to shadow memory with the alignment of a primal access.
     pub fn store_shadow(&mut self, v: ValueId, addr: ValueId, access: Access) {
         let align = self.shadow_align(self.ty(v), access.align);
-        let shadow = self.shadow;
-        self.b().store(v, addr, align, shadow);
+        self.store_in_lane(v, addr, align);
     }
 
     /// The alignment of an access to shadow memory where the primal one has `align`: programs find out at run time where

@@ -50,6 +50,7 @@ impl<'a> Builder<'a> {
             ints: IntFlags::empty(),
             loc: self.loc,
             origin: None,
+            scoped: None,
             mem: MemClass::Unknown,
         };
         self.place(inst)

@@ -56,6 +56,10 @@ pub struct Inst {
     pub origin: Option<Origin>,
     /// What memory the access touches.
     pub mem: MemClass,
+    /// The access of an imported function that this one makes in the same place: to the same memory, or to its shadow.
+    /// What that function's pointers promise of each other (`restrict` in calls that were inlined) export repeats of this
+    /// access.
+    pub scoped: Option<Origin>,
 }
 
 /// An instruction of an imported function.
@@ -74,6 +78,18 @@ pub struct Block {
     pub insts: Vec<InstId>,
     /// Name hint.
     pub name: Option<String>,
+    /// The block of an imported function that this one repeats or turns round: what is promised of pointers from there on is
+    /// promised here.
+    pub like: Option<Like>,
+}
+
+/// A block of an imported function that a block of a derivative runs for, as often, in the same loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Like {
+    /// Its terminator.
+    pub end: Origin,
+    /// Whether it is run backwards.
+    pub turned: bool,
 }
 
 /// How the symbol of a function is visible.
@@ -228,7 +244,7 @@ impl Func {
 
     /// Adds a block at the end of the layout.
     pub fn add_block(&mut self, name: Option<String>) -> BlockId {
-        let b = self.blocks.push(Block { insts: Vec::new(), name });
+        let b = self.blocks.push(Block { name, ..Block::default() });
         self.layout.push(b);
         b
     }

@@ -286,6 +286,7 @@ fn phi(ty: TypeId) -> Inst {
         ints: IntFlags::empty(),
         loc: None,
         origin: None,
+        scoped: None,
         mem: MemClass::Unknown,
     }
 }

@@ -465,6 +465,12 @@ EnzBlock enz_block_make(EnzValue function, EnzStr name);
 typedef struct EnzBuilder EnzBuilder; // alias scopes of one generated function
 EnzBuilder *enz_builder_new(EnzHost host, EnzValue function);
 void enz_builder_drop(EnzBuilder *builder);
+// `made`, of memory `mem`, is made where the access `like` is in the primal, or where its adjoint is.
+void enz_builder_access(EnzBuilder *builder, EnzValue made, EnzValue like, uint8_t mem);
+// `block` runs where the block that ends in `end` does in the primal, or, `turned`, in its reverse.
+void enz_builder_block(EnzBuilder *builder, EnzBlock block, EnzValue end, uint8_t turned);
+// Writes the alias scopes of these accesses; before verification.
+void enz_builder_finish(EnzBuilder *builder);
 // Appends an instruction; null with a message if it would be malformed. `origin`, if not null, is copied.
 EnzValue enz_build(EnzBuilder *builder, EnzBlock block, const EnzInstInfo *info, const EnzValue *operands,
                    const EnzBlock *targets, const int32_t *indices, const EnzValue *cases, EnzValue origin,

@@ -3,9 +3,10 @@
 // Every instruction is checked before it is made, since LLVM's constructors trust their callers; what remains
 // (dominance, uses across blocks) the verifier sees afterwards. An instruction with an origin is copied from it if it
 // is still the same operation, and keeps its metadata, attributes and bundles, except: debug locations, for generated
-// functions have no debug information; alias scopes and access groups, which hold for the loops and inlined calls of
-// the primal alone.
+// functions have no debug information; access groups, which hold for the loops of the primal alone; alias scopes, of
+// which what holds in a derivative is written last (scopes.cpp).
 
+#include "scopes.h"
 #include "support.h"
 
 #include "llvm/IR/MDBuilder.h"
@@ -19,6 +20,7 @@ struct EnzBuilder {
   Function *function;
   MDNode *alias_scope[ENZ_MEM_END] = {};
   MDNode *noalias[ENZ_MEM_END] = {};
+  enz::Scopes promised;
 
   void scopes() {
     if (alias_scope[ENZ_MEM_PRIMAL])
@@ -56,6 +58,21 @@ EnzBuilder *enz_builder_new(EnzHost host, EnzValue function) {
 }
 
 void enz_builder_drop(EnzBuilder *builder) { delete builder; }
+
+void enz_builder_access(EnzBuilder *builder, EnzValue raw, EnzValue raw_like, uint8_t mem) {
+  auto *made = enz::as<Instruction>(raw);
+  const auto *like = enz::as<Instruction>(raw_like);
+  if (made && like && (isa<LoadInst, StoreInst>(made)) && isa<LoadInst, StoreInst>(like) && mem != ENZ_MEM_UNKNOWN &&
+      mem != ENZ_MEM_TAPE)
+    builder->promised.access(*made, *like, mem != ENZ_MEM_PRIMAL);
+}
+
+void enz_builder_block(EnzBuilder *builder, EnzBlock block, EnzValue raw_end, uint8_t turned) {
+  if (const auto *end = enz::as<Instruction>(raw_end); end && end->getParent())
+    builder->promised.block(*enz::un(block), *end, turned != 0);
+}
+
+void enz_builder_finish(EnzBuilder *builder) { builder->promised.finish(*builder->function); }
 
 namespace {
 

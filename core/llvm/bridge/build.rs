@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 57] = [
+const SOURCES: [&str; 58] = [
     "plugin",
     "options",
     "host",
@@ -54,6 +54,7 @@ const SOURCES: [&str; 57] = [
     "steps",
     "sums",
     "scatter",
+    "scopes",
     "versions",
     "mirror",
     "precision",

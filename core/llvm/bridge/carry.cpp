@@ -20,6 +20,7 @@
 // Not handled: outer loops, steps that are no constants, values of several kinds at one address.
 
 #include "carry.h"
+#include "scopes.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CFG.h"
@@ -138,7 +139,8 @@ private:
       return false;
     const int64_t step = stepOf(*reader.address);
     for (StoreInst *store : stores) {
-      if (enz::areApartIn(host_, function_, loop, *reader.load, *store))
+      if (enz::promisedApart(host_, loop, *reader.load, *store) ||
+          enz::areApartIn(host_, function_, loop, *reader.load, *store))
         continue;
       const auto *address = dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(store->getPointerOperand()));
       if (!address || address->getLoop() != &loop || !address->isAffine() || stepOf(*address) != step)

@@ -217,6 +217,13 @@ fn write(session: &mut Session, target: &mut Target<'_>) -> Result<(), Failure> 
         if func.terminator(*block).is_none() {
             return Err((format!("block {block} has no terminator"), None));
         }
+        let like = func.blocks[*block].like;
+        if let Some((like, end)) = like.and_then(|l| Some((l, session.imported.inst_value(l.end.func, l.end.inst)?)))
+            && let Some(at) = target.blocks.get(block)
+        {
+            // SAFETY: builder, block and instruction belong to the module of this session.
+            unsafe { ffi::enz_builder_block(target.builder, *at, end, u8::from(like.turned)) };
+        }
     }
     for (inst, phi) in phis {
         let Op::Phi(blocks) = &func.insts[inst].op else { continue };
@@ -229,6 +236,8 @@ fn write(session: &mut Session, target: &mut Target<'_>) -> Result<(), Failure> 
             }
         }
     }
+    // SAFETY: the builder is that of the function, which is complete.
+    unsafe { ffi::enz_builder_finish(target.builder) };
     // SAFETY: the function is ours and complete.
     let (good, message) = collect(|sink, context| unsafe { ffi::enz_verify_function(target.value, sink, context) });
     if good != 0 { Ok(()) } else { Err((format!("LLVM's verifier says: {}", message.trim_end()), None)) }

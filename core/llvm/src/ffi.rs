@@ -433,6 +433,9 @@ unsafe extern "C" {
     pub fn enz_block_make(function: ValueRef, name: Str) -> BlockRef;
     pub fn enz_builder_new(host: HostRef, function: ValueRef) -> BuilderRef;
     pub fn enz_builder_drop(builder: BuilderRef);
+    pub fn enz_builder_access(builder: BuilderRef, made: ValueRef, like: ValueRef, mem: u8);
+    pub fn enz_builder_block(builder: BuilderRef, block: BlockRef, end: ValueRef, turned: u8);
+    pub fn enz_builder_finish(builder: BuilderRef);
     pub fn enz_build(
         builder: BuilderRef,
         block: BlockRef,

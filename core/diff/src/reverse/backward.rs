@@ -122,7 +122,10 @@ impl Reverse<'_, '_> {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
                     let ty = self.e.ty(t);
                     let at = self.shadow_place(*p, ty)?;
-                    self.add_to_memory(at, t, plain(*access))
+                    self.e.scoped = inst.origin.filter(|_| !self.s.is_mixed(*p));
+                    let out = self.add_to_memory(at, t, plain(*access));
+                    self.e.scoped = None;
+                    out
                 }
                 _ => Ok(()),
             },
@@ -259,12 +262,17 @@ impl Reverse<'_, '_> {
         };
         let at = self.shadow_place(p, ty)?;
         if self.e.module.ctx.types.is_float_or_vector(ty) {
+            let scoped = self.s.func.insts[i].origin.filter(|_| !self.s.is_mixed(p));
             if self.s.is_active(v) {
+                self.e.scoped = scoped;
                 let old = self.e.load_shadow(ty, at, access);
+                self.e.scoped = None;
                 self.add_adjoint(v, old)?;
             }
             let zero = self.e.b().zero(ty);
+            self.e.scoped = scoped;
             self.e.store_shadow(zero, at, access);
+            self.e.scoped = None;
             return Ok(());
         }
         let mut total = self.e.neutral(ty);

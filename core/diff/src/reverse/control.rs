@@ -32,6 +32,7 @@ impl Reverse<'_, '_> {
             let name = format!("{}.rev", self.s.func.blocks[*b].name.clone().unwrap_or_else(|| b.to_string()));
             let r = self.e.new_block(&name);
             self.reversed.insert(*b, r);
+            self.e.runs_for(r, self.s.func, *b, true);
         }
         if let (Some(seed), Some(t)) = (self.sig.seed, self.s.func.terminator(exit))
             && let Some(v) = self.s.func.insts[t].args.first().copied()

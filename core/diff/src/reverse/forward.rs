@@ -45,6 +45,7 @@ impl Reverse<'_, '_> {
             let name = self.s.func.blocks[*b].name.clone().unwrap_or_else(|| b.to_string());
             let start = self.e.new_block(&name);
             self.starts.insert(*b, start);
+            self.e.runs_for(start, self.s.func, *b, false);
         }
         if let Some(entry) = order.first() {
             let start = self.starts[entry];
@@ -382,7 +383,10 @@ impl Reverse<'_, '_> {
             **info = CallInfo { tail: TailKind::None, ..(**info).clone() };
         }
         let mem = if matches!(inst.op, Op::Load(_) | Op::Store(_)) { MemClass::Primal } else { MemClass::Unknown };
-        self.place_copy(&inst, &args, mem)
+        self.e.scoped = inst.origin.filter(|_| mem == MemClass::Primal);
+        let copy = self.place_copy(&inst, &args, mem);
+        self.e.scoped = None;
+        copy
     }
 
     fn forward_inst(&mut self, i: InstId) -> Result<(), Refusal> {

@@ -101,6 +101,7 @@ impl Tangent<'_, '_> {
             let name = self.s.func.blocks[*b].name.clone().unwrap_or_else(|| b.to_string());
             let start = self.e.new_block(&name);
             self.starts.insert(*b, start);
+            self.e.runs_for(start, self.s.func, *b, false);
         }
         if let Some(entry) = order.first() {
             let start = self.starts[entry];
@@ -259,7 +260,9 @@ impl Tangent<'_, '_> {
         if let (Op::Invoke { normal, .. }, Some(next)) = (&mut inst.op, next) {
             *normal = next;
         }
+        self.e.scoped = inst.origin.filter(|_| mem == MemClass::Primal);
         let v = self.e.copy(&inst, &args, mem);
+        self.e.scoped = None;
         self.e.block = next.unwrap_or(self.e.block);
         v
     }
@@ -299,7 +302,16 @@ impl Tangent<'_, '_> {
         if let (Op::Load(access) | Op::Store(access), Some(ty)) = (&mut copy.op, moved) {
             *access = enzyme_ir::Access { align: self.e.shadow_align(ty, access.align), ..Default::default() };
         }
-        Ok(self.e.copy(&copy, &args, mem))
+        self.e.scoped = inst.origin.filter(|_| mem != MemClass::Unknown && !self.has_mixed_place(inst));
+        let copy = self.e.copy(&copy, &args, mem);
+        self.e.scoped = None;
+        Ok(copy)
+    }
+
+    /// Whether it is only known at run time if the memory that it accesses has a shadow.
+    fn has_mixed_place(&self, inst: &Inst) -> bool {
+        let place = if let Op::Store(_) = inst.op { 1 } else { 0 };
+        inst.args.get(place).is_some_and(|p| self.s.is_mixed(*p))
     }
 
     fn refuse<T>(&self, i: InstId, what: &str) -> Result<T, Refusal> {

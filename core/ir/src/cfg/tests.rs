@@ -39,6 +39,7 @@ fn graph(edges: &[Vec<usize>]) -> Func {
             ints: IntFlags::empty(),
             loc: None,
             origin: None,
+            scoped: None,
             mem: MemClass::Unknown,
         };
         let id = func.make_inst(inst, true);

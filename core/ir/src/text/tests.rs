@@ -324,6 +324,7 @@ fn malformed_functions_print_without_panic() {
                 ints: IntFlags::all(),
                 loc: None,
                 origin: None,
+                scoped: None,
                 mem: MemClass::Tape,
             };
             let i = func.insts.push(inst);

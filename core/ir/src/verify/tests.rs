@@ -262,6 +262,7 @@ fn errors_are_collected_and_name_their_place() {
         ints: IntFlags::empty(),
         loc: None,
         origin: None,
+        scoped: None,
         mem: MemClass::Unknown,
     };
     for _ in 0..3 {

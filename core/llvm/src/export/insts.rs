@@ -119,7 +119,12 @@ pub(super) fn build(
             context,
         )
     });
-    made.ok_or(message)
+    let made = made.ok_or(message)?;
+    if let Some(like) = inst.scoped.and_then(|o| session.imported.inst_value(o.func, o.inst)) {
+        // SAFETY: both instructions belong to the module of this session.
+        unsafe { ffi::enz_builder_access(builder, made, like, info.mem) };
+    }
+    Ok(made)
 }
 
 fn describe_call(session: &mut Session, info: &mut InstInfo, call: &CallInfo) -> Result<(), String> {

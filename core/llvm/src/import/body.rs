@@ -218,6 +218,7 @@ fn place(session: &mut Session, func: &mut Func, block: BlockId, info: &InstInfo
         ints: IntFlags::from_bits_truncate(info.ints),
         loc: info.loc.map(|l| import_loc(session, l)),
         origin: None,
+        scoped: None,
         mem: MemClass::Unknown,
     };
     let is_void = matches!(session.ir.ctx.types[ty], Type::Void);

@@ -280,6 +280,7 @@ impl<'a> Body<'_, 'a> {
             ints: draft.ints,
             loc: attached.loc,
             origin: None,
+            scoped: None,
             mem: attached.mem,
         };
         let id = self.func.make_inst(inst, is_void);
