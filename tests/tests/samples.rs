@@ -1,5 +1,5 @@
-//! Sums over samples are reversed iteration by iteration, and others are not: what the plan says of the loops of the corpus program
-//! `samples`, and that the memory of such gradients does not grow with the number of samples. That the results are right, the
+//! Sums over samples are reversed iteration by iteration, and others are not: what the plan says of the loops of the corpus programs
+//! `samples` and `samples_scratch`, and that the memory of such gradients does not grow with the number of samples. That the results are right, the
 //! corpus says.
 
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use libtest_mimic::{Arguments, Trial};
 const TAKEN: &str = "are reversed one by one";
 const LEFT: &str = "are not reversed one by one";
 
-/// Functions of the program, and what is said of each of their loops.
+/// Functions of the program `samples`, and what is said of each of their loops.
 const EXPECTED: [(&str, usize, &str); 15] = [
     ("network", 1, TAKEN),
     ("branches", 1, TAKEN),
@@ -31,25 +31,48 @@ const EXPECTED: [(&str, usize, &str); 15] = [
     ("reread", 1, LEFT),
 ];
 
+/// The same of `samples_scratch`; some have one loop more, before that over the samples.
+const SCRATCH: [(&str, usize, &str); 12] = [
+    ("layer", 1, TAKEN),
+    ("factor", 1, TAKEN),
+    ("inner", 1, TAKEN),
+    ("bins", 1, LEFT),
+    ("remembered", 1, LEFT),
+    ("behind", 1, LEFT),
+    ("sometimes", 1, LEFT),
+    ("early", 1, LEFT),
+    ("spread", 1, LEFT),
+    ("first", 1, LEFT),
+    ("last", 1, LEFT),
+    ("either", 1, LEFT),
+];
+
 /// Kernels, and two sizes of each.
-const GROWING: [(&str, [&str; 2]); 2] = [("spmv", ["200", "4000"]), ("mlp", ["6", "24"])];
+const GROWING: [(&str, [&str; 2]); 3] =
+    [("spmv", ["200", "4000"]), ("mlp", ["6", "24"]), ("gmm", ["100", "1000"])];
 
 fn main() -> ExitCode {
-    let mut trials = vec![Trial::test("plan", || planned().map_err(|e| e.to_string().into()))];
+    let mut trials: Vec<Trial> = [("samples", &EXPECTED[..]), ("samples_scratch", &SCRATCH[..])]
+        .into_iter()
+        .map(|(name, expected)| {
+            Trial::test(format!("plan::{name}"), move || planned(name, expected).map_err(|e| e.to_string().into()))
+        })
+        .collect();
     for (name, sizes) in GROWING {
         trials.push(Trial::test(name, move || stays(name, sizes).map_err(|e| e.to_string().into())));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-fn planned() -> Result<()> {
+fn planned(program: &str, expected: &[(&str, usize, &str)]) -> Result<()> {
     let folder = scratch()?;
-    let (source, output) = (root().join("tests/corpus/samples.c"), folder.path().join("samples.o"));
+    let source = root().join(format!("tests/corpus/{program}.c"));
+    let output = folder.path().join("samples.o");
     let plain = Compilation::new(source, output, Level::O2).only_compile().with_plugin()?;
     let loaded =
         plain.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin()?]).flags(["-mllvm", "-enzyme-print-plan"]);
     let printed = loaded.run()?.expect_success("the compiler failed")?.stderr;
-    for (function, count, what) in EXPECTED {
+    for &(function, count, what) in expected {
         let name = format!("of @{function} ");
         let said = printed.lines().filter(|l| l.contains(&name) && l.contains(what)).count();
         if said != count {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 58] = [
+const SOURCES: [&str; 60] = [
     "plugin",
     "options",
     "host",
@@ -55,6 +55,8 @@ const SOURCES: [&str; 58] = [
     "sums",
     "scatter",
     "scopes",
+    "scratch",
+    "reuse",
     "versions",
     "mirror",
     "precision",

@@ -101,8 +101,9 @@ SmallVector<Function *, 4> inlineCalls(EnzOpaqueHost &host, Function &callee) {
   return callers;
 }
 
-// Brings the iterations of loops over samples, which were branched off, into these loops.
-void inlineSamples(EnzOpaqueHost &host, Function &caller) {
+// Brings the iterations of loops over samples, which were branched off, into these loops. Whether there were any.
+bool inlineSamples(EnzOpaqueHost &host, Function &caller) {
+  bool any = false;
   for (bool again = true; again;) {
     again = false;
     SmallVector<CallBase *, 4> calls;
@@ -121,7 +122,9 @@ void inlineSamples(EnzOpaqueHost &host, Function &caller) {
     }
     if (again)
       host.functions->invalidate(caller, PreservedAnalyses::none());
+    any |= again;
   }
+  return any;
 }
 
 // Calls of small generated functions that a wrapper left behind in its caller.
@@ -149,9 +152,11 @@ bool inlineSmall(EnzOpaqueHost &host, Function &caller, const SmallPtrSetImpl<Fu
 
 void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_t speed, uint32_t size) {
   const OptimizationLevel level = levelOf(speed, size);
+  SmallPtrSet<const Function *, 4> hasSamples;
   for (size_t i = 0; i < count; ++i)
-    if (auto *function = enz::as<Function>(functions[i]); function && !function->isDeclaration())
-      inlineSamples(*host, *function);
+    if (auto *function = enz::as<Function>(functions[i]);
+        function && !function->isDeclaration() && inlineSamples(*host, *function))
+      hasSamples.insert(function);
   for (size_t i = 0; i < count; ++i) {
     auto *function = enz::as<Function>(functions[i]);
     if (!function || function->isDeclaration() || isLeftOver(*function))
@@ -186,6 +191,11 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     FunctionPassManager shape;
     shape.addPass(LoopSimplifyPass());
     run(*host, *function, shape);
+    if (hasSamples.contains(function) && enz::reuseMemory(*host, *function)) {
+      PreservedAnalyses preserved;
+      preserved.preserveSet<CFGAnalyses>();
+      host->functions->invalidate(*function, preserved);
+    }
     enz::splitScatters(*host, *function);
     enz::versionLoops(*host, *function);
   }

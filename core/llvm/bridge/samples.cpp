@@ -16,15 +16,16 @@
 // What must hold, and is looked for here:
 // - one number is carried from iteration to iteration, a sum to which each iteration adds without looking at it;
 //   counters and pointers that move in steps are the only other things carried;
-// - an iteration writes no memory but its own: that of variables which begin to live in it, and what it allocates;
+// - an iteration writes no memory but its own: that of variables which begin to live in it, what it allocates, and
+//   memory that it writes before it reads it (scratch.cpp), of which the branched off function makes its own;
 // - nothing that an iteration may read is written after the loop: adjoints of it would be those of later contents;
 // - after the loop the sum goes to the result, or to memory that nothing else touches there, in the way said above.
 //
 // Taken are outermost loops with loops in them: others keep little, and are vectorised better one by one. Not handled:
-// memory that each iteration overwrites before it reads it and that lives longer; several sums; loops that are left
-// early; calls that write.
+// several sums; loops that are left early; calls that write.
 
 #include "checkpoint.h"
+#include "scratch.h"
 #include "support.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -56,11 +57,13 @@ public:
         dominators_(host.functions->getResult<DominatorTreeAnalysis>(function)),
         postDominators_(host.functions->getResult<PostDominatorTreeAnalysis>(function)),
         aliases_(host.functions->getResult<AAManager>(function)),
-        library_(host.functions->getResult<TargetLibraryAnalysis>(function)) {}
+        library_(host.functions->getResult<TargetLibraryAnalysis>(function)), scratch_(host, function, loop) {}
 
   // Why the loop is not taken; null if it is.
   const char *examine() {
     const char *why = examineShape();
+    if (!why)
+      dropUnused();
     for (auto next : {&Samples::examineCarried, &Samples::examineMemory, &Samples::examineAfter})
       why = why ? why : (this->*next)();
     return why || keepsSomething() ? why : "nothing need be kept of it";
@@ -85,6 +88,37 @@ private:
   bool isInLoop(const Value *value) const {
     const auto *inst = dyn_cast<Instruction>(value);
     return inst && loop_.contains(inst);
+  }
+
+  // A number that is carried where nothing else ever is: it comes by the way that a condition known before the loop
+  // decides, so that it is what it was before the loop, or nowhere used. (LLVM leaves such a phi where it hoists a load.)
+  void dropUnused() {
+    for (PHINode &phi : make_early_inc_range(loop_.getHeader()->phis())) {
+      auto *next = dyn_cast<PHINode>(phi.getIncomingValueForBlock(latch_));
+      if (!phi.getType()->isFloatingPointTy() || !next || loops_.getLoopFor(next->getParent()) != &loop_ ||
+          next->getParent() == loop_.getHeader() || !is_contained(phi.users(), next))
+        continue;
+      const BasicBlock *from = nullptr;
+      const bool one = all_of(phi.uses(), [&](const Use &use) {
+        const auto *user = dyn_cast<PHINode>(use.getUser());
+        const BasicBlock *way = user && user->getParent() == next->getParent() ? user->getIncomingBlock(use) : nullptr;
+        if (!way || (from && from != way))
+          return false;
+        from = way;
+        return true;
+      });
+      const BasicBlock *last = one ? from : nullptr;
+      while (last && last->getUniqueSuccessor() && last->getSinglePredecessor())
+        last = last->getSinglePredecessor();
+      const auto *branch = last ? dyn_cast<BranchInst>(last->getTerminator()) : nullptr;
+      Value *before = phi.getIncomingValueForBlock(loop_.getLoopPreheader());
+      if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1) ||
+          !loop_.isLoopInvariant(branch->getCondition()) || loops_.getLoopFor(last) != &loop_ ||
+          !dominators_.dominates(last, latch_))
+        continue;
+      phi.replaceAllUsesWith(isa<UndefValue>(before) ? Constant::getNullValue(phi.getType()) : before);
+      phi.eraseFromParent();
+    }
   }
 
   // The sum, and the counters with all that their steps and the last condition are made of.
@@ -221,11 +255,22 @@ private:
     SmallVector<const Value *, 4> objects;
     getUnderlyingObjects(pointer, objects);
     return all_of(objects, [this](const Value *object) {
-      if (const auto *slot = dyn_cast<AllocaInst>(object))
-        return isBornInLoop(*slot);
+      const auto *slot = dyn_cast<AllocaInst>(object);
+      if (slot && isBornInLoop(*slot))
+        return true;
       const auto *call = dyn_cast<CallInst>(object);
-      return call && loop_.contains(call) && isAllocLikeFn(call, &library_);
+      if (call && loop_.contains(call) && isAllocLikeFn(call, &library_))
+        return true;
+      return (slot || call) && isScratch(*cast<Instruction>(object));
     });
+  }
+
+  // Whether each iteration writes it before it reads it.
+  bool isScratch(const Instruction &object) {
+    const auto [at, fresh] = scratchObjects_.try_emplace(&object);
+    if (fresh)
+      at->second = scratch_.find(const_cast<Instruction &>(object));
+    return at->second.has_value();
   }
 
   // Whether a variable begins to live in each iteration before it is used, and is not used outside of the loop.
@@ -301,7 +346,8 @@ private:
     if (isa<AssumeInst, NoAliasScopeDeclInst>(inst) || inst.isLifetimeStartOrEnd())
       return nullptr;
     if (auto *load = dyn_cast<LoadInst>(&inst)) {
-      addRead(load->getPointerOperand());
+      if (!isOwn(load->getPointerOperand()))
+        addRead(load->getPointerOperand());
       return nullptr;
     }
     if (auto *store = dyn_cast<StoreInst>(&inst))
@@ -508,6 +554,8 @@ private:
   DenseMap<const Instruction *, bool> gone_;
   MapVector<Instruction *, BasicBlock *> early_;
   MapVector<const AllocaInst *, bool> own_;
+  enz::Scratch scratch_;
+  MapVector<const Instruction *, std::optional<enz::ScratchObject>> scratchObjects_;
   // Addresses in these which were taken before the loop.
   SmallSetVector<const Instruction *, 8> addresses_;
   SmallSetVector<const Value *, 16> reads_;
@@ -550,11 +598,19 @@ Function *Samples::makeSample(const Twine &name, ArrayRef<Value *> inputs, Array
       Instruction *copy = build.Insert(slot->clone(), slot->getName());
       map[slot] = copy;
     }
-  for (const Instruction *address : addresses_) {
-    Instruction *copy = build.Insert(address->clone(), address->getName());
+  const auto repeat = [&](const Instruction *inst) {
+    Instruction *copy = build.Insert(inst->clone(), inst->getName());
     RemapInstruction(copy, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
-    map[address] = copy;
-  }
+    map[inst] = copy;
+  };
+  for (const Instruction *address : addresses_)
+    repeat(address);
+  for (const auto &[object, scratch] : scratchObjects_)
+    if (scratch) {
+      repeat(object);
+      for (const Instruction *address : scratch->addresses)
+        repeat(address);
+    }
   SmallVector<BasicBlock *, 16> blocks(loop_.blocks());
   for (BasicBlock *block : blocks) {
     auto *copy = BasicBlock::Create(context, block->getName(), sample);
@@ -577,6 +633,9 @@ Function *Samples::makeSample(const Twine &name, ArrayRef<Value *> inputs, Array
     for (Instruction &inst : *cast<BasicBlock>(map[block]))
       RemapInstruction(&inst, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
   build.SetInsertPoint(last);
+  for (const auto &[object, scratch] : scratchObjects_)
+    if (scratch && scratch->release)
+      repeat(scratch->release);
   build.CreateRet(map[next_]);
   for (Instruction &inst : make_early_inc_range(reverse(*last)))
     if (isInstructionTriviallyDead(&inst))
@@ -593,10 +652,16 @@ void Samples::transform(unsigned number) {
     if (&phi != sum_)
       counters.push_back(&phi);
   SetVector<Value *> inputs;
+  SmallSetVector<const Instruction *, 16> made;
+  for (const auto &[object, scratch] : scratchObjects_)
+    if (scratch) {
+      made.insert(object);
+      made.insert(scratch->addresses.begin(), scratch->addresses.end());
+    }
   const auto addInput = [&](Value *value) {
     const auto *inst = dyn_cast<Instruction>(value);
     const auto *slot = dyn_cast<AllocaInst>(value);
-    if ((slot && own_.lookup(slot)) || (inst && (addresses_.contains(inst) || loop_.contains(inst))))
+    if ((slot && own_.lookup(slot)) || (inst && (addresses_.contains(inst) || loop_.contains(inst) || made.contains(inst))))
       return;
     if (inst || isa<Argument>(value))
       inputs.insert(value);
@@ -611,6 +676,13 @@ void Samples::transform(unsigned number) {
   for (const Instruction *address : addresses_)
     for (Value *operand : address->operands())
       addInput(operand);
+  for (const Instruction *inst : made)
+    for (Value *operand : inst->operands())
+      addInput(operand);
+  for (const auto &[object, scratch] : scratchObjects_)
+    if (scratch && scratch->release)
+      for (Value *operand : scratch->release->operands())
+        addInput(operand);
   Function *sample =
       makeSample(Twine(enz::kSample) + function_.getName() + "." + Twine(number), inputs.getArrayRef(), counters);
 

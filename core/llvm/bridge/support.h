@@ -233,6 +233,9 @@ bool sinkStores(EnzOpaqueHost &host, llvm::Function &function);
 // Makes sums over the iterations of a loop in registers that were made in memory (sums.cpp); whether anything changed.
 bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
 
+// Memory that each iteration of a loop allocates and frees is allocated once (reuse.cpp).
+bool reuseMemory(EnzOpaqueHost &host, llvm::Function &function);
+
 // Has calls in loops find more vector functions of libmvec than LLVM knows, where it may use that library
 // (vectormath.cpp).
 void useVectorMath(llvm::PassBuilder &passes);
