@@ -48,8 +48,7 @@ const SCRATCH: [(&str, usize, &str); 12] = [
 ];
 
 /// Kernels, and two sizes of each.
-const GROWING: [(&str, [&str; 2]); 3] =
-    [("spmv", ["200", "4000"]), ("mlp", ["6", "24"]), ("gmm", ["100", "1000"])];
+const GROWING: [(&str, [&str; 2]); 3] = [("spmv", ["200", "4000"]), ("mlp", ["6", "24"]), ("gmm", ["100", "1000"])];
 
 fn main() -> ExitCode {
     let mut trials: Vec<Trial> = [("samples", &EXPECTED[..]), ("samples_scratch", &SCRATCH[..])]

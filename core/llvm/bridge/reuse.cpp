@@ -6,8 +6,8 @@
 // (The lifetime of the block ends with the iteration; reuse is what an allocator would do, at the price of two calls.)
 //
 // Taken are allocations that run in each iteration, directly in an outermost loop with one exit, of a size known before
-// it, whose address goes nowhere else and that are freed in each iteration, once. Where something between may throw they
-// stay. Not handled: allocations under a condition, reallocation.
+// it, whose address goes nowhere else and that are freed in each iteration, once. Where something between may throw
+// they stay. Not handled: allocations under a condition, reallocation.
 
 #include "support.h"
 

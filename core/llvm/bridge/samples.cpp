@@ -91,7 +91,8 @@ private:
   }
 
   // A number that is carried where nothing else ever is: it comes by the way that a condition known before the loop
-  // decides, so that it is what it was before the loop, or nowhere used. (LLVM leaves such a phi where it hoists a load.)
+  // decides, so that it is what it was before the loop, or nowhere used. (LLVM leaves such a phi where it hoists a
+  // load.)
   void dropUnused() {
     for (PHINode &phi : make_early_inc_range(loop_.getHeader()->phis())) {
       auto *next = dyn_cast<PHINode>(phi.getIncomingValueForBlock(latch_));
@@ -661,7 +662,8 @@ void Samples::transform(unsigned number) {
   const auto addInput = [&](Value *value) {
     const auto *inst = dyn_cast<Instruction>(value);
     const auto *slot = dyn_cast<AllocaInst>(value);
-    if ((slot && own_.lookup(slot)) || (inst && (addresses_.contains(inst) || loop_.contains(inst) || made.contains(inst))))
+    if ((slot && own_.lookup(slot)) ||
+        (inst && (addresses_.contains(inst) || loop_.contains(inst) || made.contains(inst))))
       return;
     if (inst || isa<Argument>(value))
       inputs.insert(value);

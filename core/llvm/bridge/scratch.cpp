@@ -128,8 +128,8 @@ const SCEV *enz::Scratch::extreme(const SCEV *value, const Loop &loop, bool larg
   if (grows != largest)
     return steps->getStart();
   const SCEV *count = evolution_.getBackedgeTakenCount(&loop);
-  if (isa<SCEVCouldNotCompute>(count) || evolution_.getTypeSizeInBits(count->getType()) >
-                                             evolution_.getTypeSizeInBits(step->getType()))
+  if (isa<SCEVCouldNotCompute>(count) ||
+      evolution_.getTypeSizeInBits(count->getType()) > evolution_.getTypeSizeInBits(step->getType()))
     return nullptr;
   return steps->evaluateAtIteration(evolution_.getNoopOrZeroExtend(count, step->getType()), evolution_);
 }
@@ -176,9 +176,9 @@ std::optional<enz::Scratch::Span> enz::Scratch::writtenIn(Instruction &write, co
   if (inner == &around) {
     if (!dominators_.dominates(&write, &before) && !isGuardedAlike(write.getParent(), around, before.getParent()))
       return std::nullopt;
-    const SCEV *size = fill ? evolution_.getNoopOrZeroExtend(evolution_.getSCEV(fill->getLength()),
-                                                             const_cast<Type *>(width))
-                            : sizeOf(write, width);
+    const SCEV *size =
+        fill ? evolution_.getNoopOrZeroExtend(evolution_.getSCEV(fill->getLength()), const_cast<Type *>(width))
+             : sizeOf(write, width);
     return size ? std::optional<Span>(Span{place, evolution_.getAddExpr(place, size)}) : std::nullopt;
   }
   // A loop that is the only one between, makes the write in each iteration, and has come to its end.
@@ -228,8 +228,7 @@ bool enz::Scratch::covers(Instruction &write, LoadInst &read) {
     const SCEV *difference = evolution_.getMinusSCEV(right, left);
     return !isa<SCEVCouldNotCompute>(difference) &&
            (evolution_.isKnownNonNegative(difference) ||
-            evolution_.isKnownNonNegative(
-                evolution_.applyLoopGuards(difference, loops_.getLoopFor(read.getParent()))));
+            evolution_.isKnownNonNegative(evolution_.applyLoopGuards(difference, loops_.getLoopFor(read.getParent()))));
   };
   const auto isWithin = [&](const Span &span) {
     return isAtMost(span.low, wanted->low) && isAtMost(wanted->high, span.high);
