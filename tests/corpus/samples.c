@@ -82,6 +82,32 @@ static double ragged(const double *w, double *state, const double *data, double 
     return sum;
 }
 
+// Subscripts are checked; the program ends where one is wrong.
+__attribute__((noinline, noreturn)) static void out_of_bounds(int index, int count)
+{
+    fprintf(stderr, "subscript %d of %d\n", index, count);
+    exit(3);
+}
+
+static double checked(const double *w, double *state, const double *data, double s, int n, int m)
+{
+    (void)state;
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        double units[UNITS];
+        for (int j = 0; j < m; j++) {
+            if (j >= UNITS)
+                out_of_bounds(j, UNITS);
+            if (i * m + j >= UNITS * LARGEST)
+                out_of_bounds(i * m + j, UNITS * LARGEST);
+            units[j] = tanh(w[j] * data[i * m + j]);
+        }
+        for (int j = 0; j < m; j++)
+            sum += units[j] * units[m - 1 - j] * s;
+    }
+    return sum;
+}
+
 // Not samples: an average that goes on from one to the next.
 static double averages(const double *w, double *state, const double *data, double s, int n, int m)
 {
@@ -247,6 +273,7 @@ static void setup(void)
     what(branches);                                                                                                    \
     what(chained);                                                                                                     \
     what(ragged);                                                                                                      \
+    what(checked);                                                                                                     \
     what(averages);                                                                                                    \
     what(overwritten);                                                                                                 \
     what(logarithm);                                                                                                   \

@@ -13,11 +13,12 @@ const TAKEN: &str = "are reversed one by one";
 const LEFT: &str = "are not reversed one by one";
 
 /// Functions of the program `samples`, and what is said of each of their loops.
-const EXPECTED: [(&str, usize, &str); 15] = [
+const EXPECTED: [(&str, usize, &str); 16] = [
     ("network", 1, TAKEN),
     ("branches", 1, TAKEN),
     ("chained", 2, TAKEN),
     ("ragged", 1, TAKEN),
+    ("checked", 1, TAKEN),
     ("averages", 1, LEFT),
     ("overwritten", 1, LEFT),
     ("logarithm", 1, LEFT),

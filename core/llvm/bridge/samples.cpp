@@ -22,7 +22,7 @@
 // - after the loop the sum goes to the result, or to memory that nothing else touches there, in the way said above.
 //
 // Taken are outermost loops with loops in them: others keep little, and are vectorised better one by one. Not handled:
-// several sums; loops that are left early; calls that write.
+// several sums; loops that are left early, unless nothing returns from there (a check that failed); calls that write.
 
 #include "checkpoint.h"
 #include "scratch.h"
@@ -49,6 +49,8 @@ namespace {
 // Reads and writes that are compared, one with another.
 constexpr size_t kMostReads = 400;
 constexpr size_t kMostWrites = 400;
+// Blocks that are reached where a check fails.
+constexpr size_t kMostEnds = 32;
 
 class Samples {
 public:
@@ -74,15 +76,42 @@ public:
 private:
   const char *examineShape() {
     latch_ = loop_.getLoopLatch();
-    exit_ = loop_.getUniqueExitBlock();
     if (!loop_.isOutermost() || loop_.isInnermost() || !loop_.isLoopSimplifyForm())
       return "it has no loops in it";
     auto *branch = latch_ ? dyn_cast<BranchInst>(latch_->getTerminator()) : nullptr;
-    if (!exit_ || exit_->isEHPad() || loop_.getExitingBlock() != latch_ || !branch || !branch->isConditional() ||
-        exit_->getSinglePredecessor() != latch_)
+    if (branch && branch->isConditional())
+      exit_ = branch->getSuccessor(branch->getSuccessor(0) == loop_.getHeader() ? 1 : 0);
+    if (!exit_ || loop_.contains(exit_) || exit_->isEHPad() || exit_->getSinglePredecessor() != latch_ || !findEnds())
       return "it may be left in the midst of an iteration";
     condition_ = branch->getCondition();
     return nullptr;
+  }
+
+  // The other ways out of the loop, if they lead to nothing but calls that do not return: a check of a language has
+  // failed.
+  bool findEnds() {
+    SmallVector<Loop::Edge, 8> edges;
+    loop_.getExitEdges(edges);
+    for (auto [from, to] : edges)
+      if (to != exit_)
+        ends_.insert(to);
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      if (ends_.size() > kMostEnds || ends_[i]->isEHPad())
+        return false;
+      for (Instruction &inst : *ends_[i]) {
+        const auto *call = dyn_cast<CallInst>(&inst);
+        if (call && call->doesNotReturn() && call->getCalledFunction())
+          continue;
+        if (inst.mayReadOrWriteMemory() || !isa<PHINode, BranchInst, UnreachableInst, CastInst>(inst))
+          return false;
+      }
+      for (BasicBlock *next : successors(ends_[i])) {
+        if (next == exit_ || loop_.contains(next))
+          return false;
+        ends_.insert(next);
+      }
+    }
+    return true;
   }
 
   bool isInLoop(const Value *value) const {
@@ -268,6 +297,9 @@ private:
 
   // Whether each iteration writes it before it reads it.
   bool isScratch(const Instruction &object) {
+    // Where a failed check unwinds, what was allocated for the iteration would not be freed.
+    if (isa<CallInst>(object) && !ends_.empty() && !function_.doesNotThrow())
+      return false;
     const auto [at, fresh] = scratchObjects_.try_emplace(&object);
     if (fresh)
       at->second = scratch_.find(const_cast<Instruction &>(object));
@@ -535,6 +567,8 @@ private:
            });
   }
 
+  bool isInSample(BasicBlock *block) const { return loop_.contains(block) || ends_.contains(block); }
+
   Function *makeSample(const Twine &name, ArrayRef<Value *> inputs, ArrayRef<PHINode *> counters);
 
   Function &function_;
@@ -560,6 +594,8 @@ private:
   // Addresses in these which were taken before the loop.
   SmallSetVector<const Instruction *, 8> addresses_;
   SmallSetVector<const Value *, 16> reads_;
+  // Blocks outside of the loop from which nothing returns, and to which it may go.
+  SmallSetVector<BasicBlock *, 8> ends_;
 };
 
 // The body of the loop: the sum so far, counters, and what else it reads; returns the sum with what it adds.
@@ -613,6 +649,7 @@ Function *Samples::makeSample(const Twine &name, ArrayRef<Value *> inputs, Array
         repeat(address);
     }
   SmallVector<BasicBlock *, 16> blocks(loop_.blocks());
+  blocks.append(ends_.begin(), ends_.end());
   for (BasicBlock *block : blocks) {
     auto *copy = BasicBlock::Create(context, block->getName(), sample);
     map[block] = copy;
@@ -627,6 +664,10 @@ Function *Samples::makeSample(const Twine &name, ArrayRef<Value *> inputs, Array
       map[&inst] = clone;
     }
   }
+  for (BasicBlock *block : ends_)
+    for (PHINode &phi : cast<BasicBlock>(map[block])->phis())
+      phi.removeIncomingValueIf([&](unsigned n) { return !isInSample(phi.getIncomingBlock(n)); },
+                                /*DeletePHIIfEmpty=*/false);
   build.CreateBr(cast<BasicBlock>(map[loop_.getHeader()]));
   auto *last = cast<BasicBlock>(map[latch_]);
   last->getTerminator()->eraseFromParent();
@@ -662,8 +703,8 @@ void Samples::transform(unsigned number) {
   const auto addInput = [&](Value *value) {
     const auto *inst = dyn_cast<Instruction>(value);
     const auto *slot = dyn_cast<AllocaInst>(value);
-    if ((slot && own_.lookup(slot)) ||
-        (inst && (addresses_.contains(inst) || loop_.contains(inst) || made.contains(inst))))
+    if ((slot && own_.lookup(slot)) || (inst && (ends_.contains(inst->getParent()) || addresses_.contains(inst) ||
+                                                 loop_.contains(inst) || made.contains(inst))))
       return;
     if (inst || isa<Argument>(value))
       inputs.insert(value);
@@ -678,6 +719,11 @@ void Samples::transform(unsigned number) {
   for (const Instruction *address : addresses_)
     for (Value *operand : address->operands())
       addInput(operand);
+  for (BasicBlock *block : ends_)
+    for (Instruction &inst : *block)
+      for (Use &operand : inst.operands())
+        if (auto *phi = dyn_cast<PHINode>(&inst); !phi || isInSample(phi->getIncomingBlock(operand)))
+          addInput(operand.get());
   for (const Instruction *inst : made)
     for (Value *operand : inst->operands())
       addInput(operand);
@@ -734,6 +780,14 @@ void Samples::transform(unsigned number) {
   }
   preheader->getTerminator()->replaceSuccessorWith(loop_.getHeader(), body);
   SmallVector<BasicBlock *, 16> gone(loop_.blocks());
+  // Ends that only this loop came to.
+  for (size_t known = 0; known != gone.size();) {
+    known = gone.size();
+    for (BasicBlock *block : ends_)
+      if (!is_contained(gone, block) &&
+          all_of(predecessors(block), [&](BasicBlock *from) { return is_contained(gone, from); }))
+        gone.push_back(block);
+  }
   DeleteDeadBlocks(gone);
 }
 
