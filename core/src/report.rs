@@ -114,7 +114,7 @@ fn is_global(units: &Units, f: FuncId, class: ClassId) -> bool {
 pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report {
     let func = &module.funcs[refused.func];
     let Refusal { kind, inst } = &refused.refusal;
-    let loc = inst.and_then(|i| func.insts[i].loc).or(func.loc);
+    let loc = inst.and_then(|i| func.insts[i].loc).map(|l| in_program(module, l)).or(func.loc);
     let here = inst.map(|i| describe(module, func, i)).unwrap_or_else(|| format!("in '{}'", func.name));
     let report = match kind {
         RefusalKind::Conflict(c) => conflict(module, units, refused.func, c),
@@ -131,7 +131,20 @@ pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report
         RefusalKind::Rule(what) => Report::new(codes::E0111, what.clone()),
         RefusalKind::Internal(what) => Report::new(codes::E0901, format!("internal error: {what}")).note(here),
     };
-    report.at(Some(refused.func), loc)
+    let report = report.at(Some(refused.func), loc);
+    if report.loc.is_some() { report } else { report.note(NO_LINE) }
+}
+
+const NO_LINE: &str = "its line is known with debug information: -g, or `debug = 1` in a profile of Cargo.toml";
+
+/// Where code is inlined of the standard library of C++ or Rust, the call of it: nobody looks for what to change in there.
+fn in_program(module: &Module, loc: LocId) -> LocId {
+    let of_library = |l: &LocId| {
+        let file = module.locs[*l].file.as_str();
+        file.contains("/include/c++/") || file.starts_with("library/") || file.starts_with("/rustc/")
+    };
+    let mut calls = std::iter::successors(Some(loc), |l| module.locs[*l].inlined_at);
+    calls.find(|l| !of_library(l) && module.locs[*l].line > 0).unwrap_or(loc)
 }
 
 fn conflict(module: &Module, units: &Units, f: FuncId, c: &Conflict) -> Report {

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
             says(DUALV, true, &texts)
         }),
         trial("refused::unknown", unknown),
+        trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("hash_map", hash_map),
@@ -378,6 +379,16 @@ fn f(x: f64, y: f64) -> f64 { x * y }
 fn main() {}
 ";
 /// Functions of which nothing is known, more of them than lld tells errors by itself.
+/// The operation is in the standard library; the call of it is what its author can change.
+const IN_LIBRARY: &str = "
+fn turned(x: &[f64]) -> f64 {
+    f64::from_bits(x[0].to_bits().rotate_left(3)) * x[1]
+}
+fn main() {
+    std::hint::black_box(enzyme::grad!(turned, &[1.0, 2.0][..]));
+}
+";
+
 fn unknown() -> Result<()> {
     let function = |n: usize| {
         format!(

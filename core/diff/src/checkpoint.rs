@@ -199,6 +199,7 @@ impl Writer<'_, '_> {
             context: self.s.activity.calls.get(&outlined.call).cloned().ok_or_else(lost)?,
             kept: std::collections::BTreeSet::new(),
             unwinds: self.s.key.unwinds,
+            products: self.s.key.products,
             keeps: false,
             transposed: false,
             placed: false,

@@ -39,7 +39,7 @@ pub fn synthesise(
     let mut func = Func::new(declared.name.clone(), declared.sig, &sig.params);
     func.linkage = enzyme_ir::Linkage::Internal;
     let flags = rule.product.then_some(flags);
-    let listed = if rule.product { key.keeps } else { key.unwinds };
+    let listed = if rule.product { key.products || key.keeps } else { key.unwinds };
     let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed, flags };
     let returned = a.result_type();
     if a.e.module.ctx.types.contains_pointer(returned) {
@@ -322,6 +322,12 @@ impl Adapter<'_, '_> {
 
     /// Puts the tape on the list of what is freed at the end if it is a box and the reverse sweep does not free it.
     fn list(&mut self, done: &Augmented) {
+        let of_products = self.sig.products.filter(|_| self.flags.is_some()).map(|n| self.e.func.params[n]);
+        if let Some(head) = of_products {
+            let defer = crate::runtime::defer_product(self.e.module);
+            self.e.call_func(defer, &[head, done.tape]);
+            return;
+        }
         let head = self.sig.deferred.map(|n| self.e.func.params[n]);
         if let (Some(head), true) = (head, done.boxed && self.listed) {
             let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());

@@ -244,6 +244,10 @@ impl Engine {
         }
         let unwinds = request.mode != Mode::Forward && reached.iter().any(|f| crate::unwind::may_unwind(module, *f));
         let value = request.result.value && request.mode == Mode::Combined;
+        // Two sweeps that are asked for by themselves have no place for the second list.
+        let rules = &module.stated.rules;
+        let multiplies = reached.iter().any(|f| rules.get(f).is_some_and(|rule| rule.product));
+        let products = unwinds && request.mode == Mode::Combined && multiplies;
         let kept = BTreeSet::new();
         let key = DerivativeKey {
             func: request.func,
@@ -251,6 +255,7 @@ impl Engine {
             context,
             kept,
             unwinds: unwinds || request.keeps,
+            products,
             keeps: request.keeps,
             transposed: request.transposed,
             placed: matches!(request.mode, Mode::Augmented | Mode::Gradient),

@@ -52,6 +52,8 @@ pub struct DerivativeKey {
     pub kept: BTreeSet<ClassId>,
     /// Something that the outermost derivative calls may throw: tapes are on the list of deferred frees.
     pub unwinds: bool,
+    /// Tapes of products are on a list of their own, which the outermost derivative frees whether it returns or is left by an exception.
+    pub products: bool,
     /// The reverse sweep may run again on the same tape: what belongs to that is on the list, too, and shadows are left at zero.
     pub keeps: bool,
     /// The reverse sweep is transposed afterwards: rules for tangents on a tape stand for those that go back.
@@ -83,6 +85,8 @@ pub struct Signature {
     pub place: Option<usize>,
     /// Position of the address of the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<usize>,
+    /// Position of the address of the list of tapes of products.
+    pub products: Option<usize>,
     /// Field of the returned structure with the adjoint of each primal parameter, of the first lane.
     pub adjoints: Vec<Option<u32>>,
     /// Field with the tape.
@@ -105,6 +109,7 @@ impl Signature {
             tape: None,
             place: None,
             deferred: None,
+            products: None,
             adjoints: Vec::new(),
             tape_field: None,
             result_field: None,
@@ -168,6 +173,8 @@ pub fn signature(module: &mut Module, func: &Func, unit: &Unit, activity: &Activ
         Mode::Augmented => {
             sig.deferred = Some(sig.params.len());
             sig.params.push(ptr);
+            sig.products = key.products.then_some(sig.params.len());
+            sig.params.extend(key.products.then_some(ptr));
             sig.place = key.placed.then_some(sig.params.len());
             sig.params.extend(key.placed.then_some(ptr));
             sig.tape_field = Some(fields.len() as u32);

@@ -633,3 +633,66 @@ pub fn release(module: &mut Module) -> FuncId {
         e.b().ret(None);
     })
 }
+
+/// The address of a field of a node on the list of tapes of products.
+fn product_field(e: &mut Emit<'_>, c: &Common, node: ValueId, n: u64) -> ValueId {
+    let (ty, i32) = (e.module.ctx.types.tuple(vec![c.ptr, c.ptr]), e.module.ctx.types.int(32));
+    let (zero, field) = (e.b().int(i32, 0), e.b().int(i32, n));
+    e.b().gep(ty, node, &[zero, field])
+}
+
+/// `void enzyme.rt.products.defer(ptr head, ptr tape)`: puts the tape of a product on the list at `head`, if there is one. The list
+/// leads to floats alone, which the list of all else does not: derivatives of derivatives tell them apart by that.
+pub fn defer_product(module: &mut Module) -> FuncId {
+    let c = common(module);
+    let alloc = alloc(module);
+    define(module, "enzyme.rt.products.defer", c.void, &[c.ptr, c.ptr], |e, args| {
+        let (some, done) = (e.new_block("some"), e.new_block("done"));
+        let null = e.b().zero(c.ptr);
+        let is_some = e.b().icmp(IntPred::Ne, args[1], null);
+        e.b().cond_br(is_some, some, done);
+        e.block = some;
+        let bytes = e.b().i64(16);
+        let new = e.call_func(alloc, &[bytes]);
+        let next = e.b().load(c.ptr, args[0], 0, MemClass::Tape);
+        for (n, v) in [next, args[1]].into_iter().enumerate() {
+            let at = product_field(e, &c, new, n as u64);
+            e.b().store(v, at, 0, MemClass::Tape);
+        }
+        e.b().store(new, args[0], 0, MemClass::Tape);
+        e.b().br(done);
+        e.block = done;
+        e.b().ret(None);
+    })
+}
+
+/// `void enzyme.rt.products.release(ptr list)`: frees the tapes of products.
+pub fn release_products(module: &mut Module) -> FuncId {
+    let c = common(module);
+    define(module, "enzyme.rt.products.release", c.void, &[c.ptr], |e, args| {
+        let before = e.block;
+        let (head, body, done) = (e.new_block("head"), e.new_block("body"), e.new_block("done"));
+        e.go(head);
+        let at = e.b().phi(c.ptr, &[(before, args[0])]);
+        let null = e.b().zero(c.ptr);
+        let more = e.b().icmp(IntPred::Ne, at, null);
+        e.b().cond_br(more, body, done);
+        e.block = body;
+        let fields = [0, 1].map(|n| {
+            let address = product_field(e, &c, at, n);
+            e.b().load(c.ptr, address, 0, MemClass::Tape)
+        });
+        e.call("free", c.void, &[fields[1]]);
+        e.call("free", c.void, &[at]);
+        let body = e.block;
+        e.b().br(head);
+        if let Some(phi) = e.func.def_inst(at) {
+            if let Op::Phi(blocks) = &mut e.func.insts[phi].op {
+                blocks.push(body);
+            }
+            e.func.insts[phi].args.push(fields[0]);
+        }
+        e.block = done;
+        e.b().ret(None);
+    })
+}

@@ -93,7 +93,7 @@ impl std::fmt::Display for Told {
 impl Session {
     /// Hands `diagnostic` to the host. Some hosts (opt, by default) end the process at an error, after printing it.
     ///
-    /// A location with a chain of inlined calls is reported where the code was written. What is met on several paths is said once.
+    /// Of a location with a chain of inlined calls the caller says which is reported. What is met on several paths is said once.
     pub fn diagnose(&mut self, diagnostic: &Diagnostic) {
         let told = self.place(diagnostic);
         let keeps = self.kept.is_some();

@@ -18,6 +18,8 @@ const Builder = Ref
 const KIND_VOID, KIND_FLOAT, KIND_DOUBLE, KIND_INTEGER, KIND_POINTER = 0, 2, 3, 8, 12
 const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_INT, VALUE_INSTRUCTION = 5, 10, 18, 24
 const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_GEP, OP_INTTOPTR, OP_BITCAST = 45, 1, 27, 28, 29, 40, 41
+"Julia's number for the space of addresses of what arrays hold."
+const SPACE_DATA = 13
 const LINKAGE_EXTERNAL, LINKAGE_INTERNAL = 0, 8
 const FUNCTION_INDEX = 0xffffffff
 
@@ -70,6 +72,7 @@ end
     GetReturnType(t::Ref)::Ref
     GetIntTypeWidth(t::Ref)::Cuint
     GetTypeKind(t::Ref)::Cint
+    GetPointerAddressSpace(t::Ref)::Cuint
     IsFunctionVarArg(t::Ref)::Cint
     FunctionType(result::Ref, parameters::Ptr{Ref}, count::Cuint, variadic::Cint)::Ref
     PointerType(t::Ref, space::Cuint)::Ref
@@ -156,6 +159,22 @@ function parameters(f::Value)
         push!(out, GetParam(f, n - 1))
     end
     out
+end
+
+is_operation(v::Value, op) = GetValueKind(v) == VALUE_INSTRUCTION && GetInstructionOpcode(v) == op
+
+"The parts of a node of metadata."
+function operands(node::Ref)
+    parts = Vector{Ref}(undef, GetMDNodeNumOperands(node))
+    GetMDNodeOperands(node, parts)
+    parts
+end
+
+"A text of metadata; empty if it is something else."
+function md_string(v::Ref)
+    size = Base.Ref{Cuint}(0)
+    p = ccall((:LLVMGetMDString, library), Ptr{UInt8}, (Ref, Base.Ref{Cuint}), v, size)
+    p == C_NULL ? "" : unsafe_string(p, size[])
 end
 
 function mark(f::Value, c::Ref, key::String, value::String = "")

@@ -219,8 +219,9 @@ function add!(m::LLVM.Module, model, types, world; finished = false, name = "enz
     LLVM.prune!(made.mod)
     Normalise.mark_mathematics!(made, world)
     if finished
-        Normalise.mark_floats!(made.mod)
+        Normalise.mark_types!(made.mod, false)
         Emit.optimise!(made.mod)
+        Normalise.mark_types!(made.mod, true)
         Emit.strip_address_spaces!(made.mod)
     end
     LLVM.LinkModules2(m, made.mod)

@@ -19,6 +19,8 @@ const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin",
     :cosh => "cosh", :tanh => "tanh", :asinh => "asinh", :acosh => "acosh", :atanh => "atanh", :exp => "exp", :exp2 => "exp2",
     :exp10 => "exp10", :expm1 => "expm1", :log => "log", :log2 => "log2", :log10 => "log10", :log1p => "log1p", :cbrt => "cbrt")
 const BINARY = Dict(:atan => "atan2", :hypot => "hypot")
+# Of a double and an integer.
+const SCALING = Dict(:ldexp => "scalbln")
 
 "Whether the function is the code of Base's method for these types."
 function is_method(native, @nospecialize(f), @nospecialize(types), symbol::String, world::UInt)
@@ -37,45 +39,113 @@ function mark_mathematics!(native, world::UInt)
         (startswith(symbol, "julia_") && last !== nothing && last > 7) || continue
         base = Symbol(SubString(symbol, 7, last - 1))
         count = LLVM.CountParams(f)
+        if count == 2 && haskey(SCALING, base)
+            is_method(native, getfield(Base, base), Any[Float64, Int64], symbol, world) && mark_known!(c, f, SCALING[base])
+            continue
+        end
         table = count == 1 ? UNARY : count == 2 ? BINARY : nothing
         (table === nothing || !haskey(table, base)) && continue
         for type in Any[Float64, Float32]
             is_method(native, getfield(Base, base), count == 1 ? Any[type] : Any[type, type], symbol, world) || continue
-            LLVM.mark(f, c, "enzyme_math", LLVM.texts(table[base], type === Float32 ? "f" : ""))
-            LLVM.unmark_enum(f, "alwaysinline")
-            LLVM.mark_enum(f, c, "noinline")
+            mark_known!(c, f, LLVM.texts(table[base], type === Float32 ? "f" : ""))
         end
     end
+end
+
+function mark_known!(c::LLVM.Ref, f::LLVM.Ref, name::String)
+    LLVM.mark(f, c, "enzyme_math", name)
+    LLVM.unmark_enum(f, "alwaysinline")
+    LLVM.mark_enum(f, c, "noinline")
+end
+
+# Names in Julia's tree of types for alias analysis: of reads of immutable objects, and of what else writes or reads the same memory.
+const CONSTANT = "jtbaa_const"
+const HEADER = "enzyme_header"
+const UNCHANGED = ("jtbaa_stack", "jtbaa_immut")
+
+"What the tags of a module become; each is asked for often."
+struct Tags
+    context::LLVM.Ref
+    made::Dict{Tuple{LLVM.Ref,Int},LLVM.Ref}
+    Tags(m::LLVM.Module) = new(LLVM.GetModuleContext(m), Dict{Tuple{LLVM.Ref,Int},LLVM.Ref}())
+end
+
+function type_node(c::LLVM.Ref, name::String, above::LLVM.Ref)
+    LLVM.MDNodeInContext(c, [LLVM.MDStringInContext(c, name, sizeof(name)), above, LLVM.ConstInt(LLVM.Int64TypeInContext(c), 0, 0)], 3)
+end
+
+"Whether a read is of the header of an array: of its data's address, or of a size, which lies among addresses."
+function reads_header(i::LLVM.Ref)
+    type, from = LLVM.TypeOf(i), LLVM.GetOperand(i, 0)
+    LLVM.GetTypeKind(type) == LLVM.KIND_POINTER && return LLVM.GetPointerAddressSpace(type) == LLVM.SPACE_DATA
+    LLVM.GetTypeKind(type) == LLVM.KIND_INTEGER && LLVM.is_operation(from, LLVM.OP_BITCAST) || return false
+    from = LLVM.GetOperand(from, 0)
+    LLVM.is_operation(from, LLVM.OP_GEP) && LLVM.GetTypeKind(LLVM.GetElementType(LLVM.TypeOf(from))) == LLVM.KIND_POINTER
+end
+
+"A tag that says constant, of the type of headers."
+function header_tag(c::LLVM.Ref, given::LLVM.Ref)
+    parts = LLVM.operands(given)
+    type = type_node(c, HEADER, LLVM.operands(parts[2])[2])
+    LLVM.MDNodeInContext(c, [type, type, parts[3], parts[4]], 4)
+end
+
+"The tag for an access to a value of a kind of type, for what Julia says of it."
+function tag!(tags::Tags, given::LLVM.Ref, kind::Int, constants::Bool)
+    haskey(tags.made, (given, kind)) && return tags.made[(given, kind)]
+    tags.made[(given, kind)] = made_tag(tags.context, given, kind, constants)
+end
+
+function made_tag(c::LLVM.Ref, given::LLVM.Ref, kind::Int, constants::Bool)
+    parts = LLVM.operands(given)
+    length(parts) < 3 && return given
+    type = parts[2]
+    name, above = LLVM.md_string(LLVM.operands(type)[1]), LLVM.operands(type)[2]
+    (name == HEADER || name == CONSTANT && !constants) && return given
+    (name == "double" || name == "float") && return given
+    plain = name in UNCHANGED || name == CONSTANT
+    if plain
+        # What is above them all says nothing of them.
+        while LLVM.GetMDNodeNumOperands(above) > 1 && LLVM.md_string(LLVM.operands(above)[1]) != "jtbaa"
+            above = LLVM.operands(above)[2]
+        end
+        type = type_node(c, "jtbaa_immut", type_node(c, "jtbaa_value", type_node(c, "jtbaa_data", above)))
+    end
+    float = kind == LLVM.KIND_DOUBLE ? "double" : kind == LLVM.KIND_FLOAT ? "float" : ""
+    plain || !isempty(float) || return given
+    isempty(float) || (type = type_node(c, float, type))
+    LLVM.MDNodeInContext(c, [type, type, LLVM.ConstInt(LLVM.Int64TypeInContext(c), 0, 0)], 3)
 end
 
 """
 Says of accesses to floats that they are of floats, in Julia's tree of types for alias analysis and by the names that the engine knows. Copies
 that LLVM later makes with integers keep that. Floats become children of what Julia says, so accesses of other types still meet them.
+
+Immutable objects, in memory of their own or on the stack, are of one type then. Julia reads them as memory that never changes, which holds in functions
+that are given them; derivatives put these and those that make the objects into one, so that is taken back (`constants`) once Julia has optimised. It stays
+for headers of arrays of several dimensions, which calls make that the engine does not look into.
 """
-function mark_floats!(m::LLVM.Module)
+function mark_types!(m::LLVM.Module, constants::Bool)
     c = LLVM.GetModuleContext(m)
-    kind = LLVM.GetMDKindIDInContext(c, "tbaa", 4)
-    doubles, singles = IdDict{Any,Any}(), IdDict{Any,Any}()
+    tbaa, invariant = LLVM.GetMDKindIDInContext(c, "tbaa", 4), LLVM.GetMDKindIDInContext(c, "invariant.load", 14)
+    tags = Tags(m)
     for f in LLVM.functions(m), b in LLVM.blocks(f), i in LLVM.instructions(b)
         op = LLVM.GetInstructionOpcode(i)
-        op == LLVM.OP_LOAD || op == LLVM.OP_STORE || continue
-        type = LLVM.GetTypeKind(LLVM.TypeOf(op == LLVM.OP_LOAD ? i : LLVM.GetOperand(i, 0)))
-        type == LLVM.KIND_DOUBLE || type == LLVM.KIND_FLOAT || continue
-        tag = LLVM.GetMetadata(i, kind)
-        (tag == C_NULL || LLVM.GetMDNodeNumOperands(tag) < 3) && continue
-        made = type == LLVM.KIND_DOUBLE ? doubles : singles
-        haskey(made, tag) || (made[tag] = float_tag(c, tag, type == LLVM.KIND_DOUBLE ? "double" : "float"))
-        LLVM.SetMetadata(i, kind, made[tag]::LLVM.Ref)
+        op == LLVM.OP_LOAD || op == LLVM.OP_STORE || op == LLVM.OP_CALL || continue
+        given = LLVM.GetMetadata(i, tbaa)
+        if op == LLVM.OP_LOAD && LLVM.GetMetadata(i, invariant) != C_NULL
+            if !constants && given != C_NULL && LLVM.GetMDNodeNumOperands(given) == 4 && reads_header(i)
+                LLVM.SetMetadata(i, tbaa, header_tag(c, given))
+                continue
+            end
+            header = given != C_NULL && LLVM.md_string(LLVM.operands(LLVM.operands(given)[2])[1]) == HEADER
+            constants && !header && LLVM.SetMetadata(i, invariant, C_NULL)
+        end
+        given == C_NULL && continue
+        kind = op == LLVM.OP_CALL ? LLVM.KIND_VOID : Int(LLVM.GetTypeKind(LLVM.TypeOf(op == LLVM.OP_LOAD ? i : LLVM.GetOperand(i, 0))))
+        wanted = tag!(tags, given, kind, constants)
+        wanted == given || LLVM.SetMetadata(i, tbaa, wanted)
     end
-end
-
-function float_tag(c, tag, name)
-    parts = Vector{LLVM.Ref}(undef, LLVM.GetMDNodeNumOperands(tag))
-    LLVM.GetMDNodeOperands(tag, parts)
-    zero64 = LLVM.ConstInt(LLVM.Int64TypeInContext(c), 0, 0)
-    type = [LLVM.MDStringInContext(c, name, sizeof(name)), parts[2], zero64]
-    node = LLVM.MDNodeInContext(c, type, 3)
-    LLVM.MDNodeInContext(c, [node, node, zero64], 3)
 end
 
 struct SymbolInfo

@@ -108,3 +108,16 @@ end
     forces(q) = (e = 0.0; for i in 1:size(q, 2), j in 1:(i - 1); r2 = sum(abs2, view(q, :, i) .- view(q, :, j)); e += r2^-6 - r2^-3; end; e)
     @test test_reverse(forces, Active, ([0.0 1.1 0.1; 0.1 0.0 1.2; 0.0 0.2 0.1], Duplicated); rtol = 1e-5)
 end
+
+# A range is made, and handed on by reference to what searches it.
+@testset "interpolation" begin
+    function interpolated(y, at)
+        t = 0.0:0.25:1.0
+        k = searchsortedlast(t, at)
+        w = (at - t[k]) / 0.25
+        (1 - w) * y[k] + w * y[k+1]
+    end
+    residual(y) = sum(interpolated(y, q)^2 for q in 0.1:0.1:0.9)
+    @test test_reverse(residual, Active, ([0.3, 0.8, 1.1, 0.2, 0.5], Duplicated))
+    @test test_forward(residual, Duplicated, ([0.3, 0.8, 1.1, 0.2, 0.5], Duplicated))
+end

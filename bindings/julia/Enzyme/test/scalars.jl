@@ -42,6 +42,8 @@ end
     @test both(x -> clamp(x, 0.0, 2.0)^2, 1.1)
     @test both(x -> 1 / (1 + exp(-x)), 0.2)
     @test both(x -> log(sum(exp, (x, 2x, 3x))), 0.2)
+    @test both(x -> ldexp(x, 3) * ldexp(x, -1), 0.2)
+    @test both(x -> real(sqrt(complex(x, 2x)) * exp(x * im)), 0.2)
     @test both(x -> evalpoly(x, (1.0, 2.0, 3.0)), 0.2)
     @test both(x -> deg2rad(x) * sind(30.0), 0.2)
     @test autodiff(Reverse, sin, Active, Active(1.0)) == ((cos(1.0),),)

@@ -4,8 +4,9 @@
 //! comes after the parameters, the forward rule makes the tangent of one lane and is called before the product itself overwrites
 //! what it reads, and the reverse rule leaves its tape for the next lane.
 //!
-//! Not handled: an exception that leaves the derivative between the sweeps leaves the tapes of products behind. On the list of what
-//! is put off then, they would be of one class with other memory, pointers among it, where derivatives are taken again.
+//! Where an exception may leave the derivative between the sweeps, tapes are on a list of their own until the outermost derivative
+//! ends. On the list of what else is put off they would be of one class with other memory, pointers among it, where derivatives are
+//! taken again. Not handled: so in two sweeps that the program calls one after the other.
 //!
 //! Invariant: an operand is read where it is in the reverse sweep only if the key says that nobody writes it between the sweeps.
 

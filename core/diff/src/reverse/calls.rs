@@ -49,6 +49,9 @@ impl Reverse<'_, '_> {
         if let Some(at) = sig.deferred {
             values[at] = self.state.deferred;
         }
+        if let Some(at) = sig.products {
+            values[at] = self.state.products;
+        }
         let values: Vec<ValueId> = values.into_iter().flatten().collect();
         if values.len() != sig.params.len() {
             return Err(Refusal::new(RefusalKind::Operation("a call with too few arguments".into())).at(i));
@@ -147,8 +150,8 @@ pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Op
     let context = s.activity.calls.get(&i)?.clone();
     let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
     let kept = kept_by(module, s, i, &context);
-    let DerivativeKey { unwinds, keeps, transposed, width, .. } = *s.key;
-    Some(DerivativeKey { func, mode, context, kept, unwinds, keeps, transposed, placed: false, value: false, width })
+    let key = s.key.clone();
+    Some(DerivativeKey { func, mode, context, kept, placed: false, value: false, ..key })
 }
 
 /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which

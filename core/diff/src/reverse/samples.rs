@@ -53,7 +53,7 @@ impl Reverse<'_, '_> {
         let result = self.s.func.insts[i].result.ok_or_else(lost)?;
         let context = self.s.activity.calls.get(&i).cloned().ok_or_else(lost)?;
         let Callee::Defined(func) = resolve(self.e.module, self.s.func, i) else { return Err(lost()) };
-        let DerivativeKey { unwinds, transposed, width, .. } = *self.s.key;
+        let DerivativeKey { unwinds, products, transposed, width, .. } = *self.s.key;
         let kept = BTreeSet::new();
         let mode = Mode::Combined;
         let key = DerivativeKey {
@@ -62,6 +62,7 @@ impl Reverse<'_, '_> {
             context,
             kept,
             unwinds,
+            products,
             keeps: false,
             transposed,
             placed: false,

@@ -90,6 +90,8 @@ pub(crate) struct State {
     pub steady: Vec<SteadySlots>,
     /// Address of the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<ValueId>,
+    /// The address of the list of tapes of products.
+    pub products: Option<ValueId>,
     /// Everything above in order, with types: the content of the tape.
     pub all: Vec<(ValueId, TypeId)>,
 }
@@ -171,6 +173,14 @@ impl Reverse<'_, '_> {
             // One list serves the whole derivative: what a callee frees may still be read by its callers' reverse sweeps.
             Mode::Augmented => self.sig.deferred.and_then(|n| self.e.func.params.get(n)).copied(),
             Mode::Combined if !self.plan.frees.deferred.is_empty() || !self.s.activity.calls.is_empty() => {
+                let null = self.e.at_entry().zero(ptr);
+                Some(self.e.slot(ptr, Some(null)))
+            }
+            Mode::Combined | Mode::Gradient | Mode::Forward => None,
+        };
+        state.products = match self.s.key.mode {
+            Mode::Augmented => self.sig.products.and_then(|n| self.e.func.params.get(n)).copied(),
+            Mode::Combined if self.s.key.products && !self.s.activity.calls.is_empty() => {
                 let null = self.e.at_entry().zero(ptr);
                 Some(self.e.slot(ptr, Some(null)))
             }

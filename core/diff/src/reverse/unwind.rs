@@ -5,7 +5,7 @@
 //! stack memory that was put on the heap. A plain call that may throw becomes an invoke if there is such memory.
 //!
 //! Tapes of calls that have returned, and all memory that goes with them, are on the list of deferred frees, which the
-//! outermost derivative releases in any case.
+//! outermost derivative releases in any case. Those of products are on a list of their own.
 
 use enzyme_ir::{BlockId, Const, FuncId, Inst, InstId, MemClass, Op, ValueId};
 use smallvec::smallvec;
@@ -118,12 +118,18 @@ impl Reverse<'_, '_> {
         keys.filter_map(|k| self.state.cells.get(&k)).map(|c| c.0).collect()
     }
 
-    /// Frees all that was put off, in the outermost derivative.
+    /// Frees all that was put off, and the tapes of products, in the outermost derivative.
     pub fn release_list(&mut self) {
         if let (Some(head), Mode::Combined) = (self.state.deferred, self.s.key.mode) {
             let ptr = self.e.module.ctx.types.ptr();
             let list = self.e.b().load(ptr, head, 0, MemClass::Unknown);
             let release = crate::runtime::release(self.e.module);
+            self.e.call_func(release, &[list]);
+        }
+        if let (Some(head), Mode::Combined) = (self.state.products, self.s.key.mode) {
+            let ptr = self.e.module.ctx.types.ptr();
+            let list = self.e.b().load(ptr, head, 0, MemClass::Unknown);
+            let release = crate::runtime::release_products(self.e.module);
             self.e.call_func(release, &[list]);
         }
     }

@@ -225,6 +225,7 @@ impl Tangent<'_, '_> {
             context,
             kept: Default::default(),
             unwinds: false,
+            products: false,
             keeps: false,
             transposed: false,
             placed: false,

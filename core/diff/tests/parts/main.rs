@@ -49,6 +49,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         context: context.clone(),
         kept: BTreeSet::new(),
         unwinds: false,
+        products: false,
         keeps: false,
         transposed: false,
         placed: false,
