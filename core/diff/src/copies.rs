@@ -43,7 +43,9 @@ pub fn classify(
 pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Option<u64>) -> Result<Bytes, Refusal> {
     let source = if let [_, source] = places { s.unit.memory.contents_at(*source, len) } else { None };
     let bytes = source.unwrap_or_else(|| s.unit.memory.bytes_at_all(places, len));
-    let doubtful = || match likely_characters(s, i, places) && !places.iter().any(|p| s.is_mixed(*p)) {
+    // In memory that may be constant a value is rather moved as a whole than as so many characters.
+    let likely = len.is_none() || !places.iter().any(|p| s.is_mixed(*p));
+    let doubtful = || match likely && likely_characters(s, i, places) {
         true => Ok(Bytes::Characters),
         false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
     };

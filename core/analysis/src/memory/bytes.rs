@@ -200,7 +200,8 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, moved: Option<Moved>
         if cell.rank != Some(rank) {
             // What is only declared must not turn a pointer into a float.
             let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
-            let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed);
+            let somewhere = item.ty == ByteType::Pointer && rank.apart < item.size;
+            let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed) && !somewhere;
             let doubtful = weak || moved == Some(Moved { several: true }) && item.ty != ByteType::Integer;
             cell.clash |= doubtful && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
             let float = moved.is_some() && matches!(item.ty, ByteType::Float(_));
@@ -358,7 +359,7 @@ pub fn float_or_integer(class: &Class, place: Span, len: u64) -> Option<FloatKin
 }
 
 /// Distance of the values in an array of floats; one for all else.
-fn float_stride(ty: ByteType) -> u64 {
+pub fn float_stride(ty: ByteType) -> u64 {
     match ty {
         ByteType::Float(FloatKind::X86Fp80) => 16,
         ByteType::Float(kind) => float_bytes(kind),
@@ -375,9 +376,12 @@ pub fn copied_items(
     same: bool,
 ) -> Vec<(Item, Proof)> {
     let mut out = Vec::new();
+    // A stretch of any length that moves within one memory to where it cannot be told says hardly anything of what lies where.
+    let vague = same && len.is_none() && (1..POINTER).contains(&to.stride.min(from.stride));
+    let most = if vague { Proof::Declared } else { Proof::Copied };
     for (item, proof) in items {
         if let Some(span) = moved_span(item.span, item.size, from, to, len, same) {
-            out.push((Item { span, ..*item }, (*proof).min(Proof::Copied)));
+            out.push((Item { span, ..*item }, (*proof).min(most)));
         }
     }
     out

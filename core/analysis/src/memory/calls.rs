@@ -6,7 +6,7 @@ use enzyme_ir::{ByteType, Func, FuncId, InstId, ValueId};
 use petgraph::unionfind::UnionFind;
 
 use super::bytes::{copied_items, float_bytes, moved_span};
-use super::constraints::{POINTER, Solver};
+use super::constraints::{POINTER, Solver, is_constant};
 use super::store::Addr;
 use super::{ClassId, FuncMemory, Item, Object, Proof, Span};
 use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
@@ -168,9 +168,13 @@ impl<'a> Solver<'a> {
             let span = self.module.funcs[g].params.get(n).map_or(Span::at(0), |v| callee.span_of[*v]);
             roots.push((*p, span, a));
         }
+        let constant = |o: &Object| matches!(o, Object::Global(g) if is_constant(&self.module.globals[*g]));
         for (id, class) in callee.classes.iter() {
+            let whole = class.objects.iter().all(constant);
             for o in &class.objects {
-                if let Object::Global(gl) = o {
+                if let Object::Global(gl) = o
+                    && (whole || !constant(o))
+                {
                     let at = self.global(*gl);
                     roots.push((id, Span::at(0), at));
                 }
@@ -185,7 +189,7 @@ impl<'a> Solver<'a> {
             let known = map.get(&theirs).copied();
             let joined = match known {
                 Some(known) => self.store.join(known, origin),
-                None => origin,
+                None => self.store.apart(origin),
             };
             map.insert(theirs, joined);
             let joined = self.store.resolve(joined);
@@ -202,11 +206,16 @@ impl<'a> Solver<'a> {
             let raw = self.store.raw_of(joined);
             raw.merged |= class.is_several_to_callers();
             raw.opaque |= class.opaque;
+            raw.unaligned |= class.unaligned;
             for o in &class.objects {
                 match o {
                     Object::Heap(..) => self.store.add_object(joined, Object::Heap(f, i)),
                     Object::Unknown(..) => self.store.add_object(joined, Object::Unknown(f, i)),
                     Object::Code(_) | Object::Called(..) => self.store.add_object(joined, *o),
+                    Object::Global(g) if constant(o) => {
+                        let at = self.global(*g);
+                        self.store.join(joined, at);
+                    }
                     Object::Param(..) | Object::Stack(..) | Object::Global(_) => {}
                 }
             }
@@ -281,6 +290,14 @@ impl<'a> Solver<'a> {
                     (from.span, to.span) = (Span::anywhere(), Span::anywhere());
                 }
                 let same = from.class == to.class;
+                let unaligned = self.store.raw_of(from).unaligned;
+                let there = &mut self.store.raw_of(to).unaligned;
+                let fresh = unaligned && !std::mem::replace(there, unaligned || *there);
+                self.store.changed |= fresh;
+                // Nobody puts anything into a constant.
+                if self.store.raw_of(to).constant {
+                    continue;
+                }
                 let items = copied_items(&self.store.raw_of(from).items, from.span, to.span, len, same);
                 let base = Addr { class: to.class, span: Span::at(0) };
                 for (item, proof) in items {

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use enzyme_ir::{
-    BinOp, ByteType, CastOp, Const, ConstId, Context, Facts, FloatKind, Func, FuncId, GlobalId, InstId, Module, Op,
-    Type, TypeId, ValueDef, ValueId,
+    BinOp, ByteType, CastOp, Const, ConstId, Context, Facts, FloatKind, Func, FuncId, Global, GlobalId, InstId, Module,
+    Op, Type, TypeId, ValueDef, ValueId,
 };
 use indexmap::IndexSet;
 
+use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
 use super::index::{factor, is_address, may_step_back, traces_to_pointer};
@@ -149,8 +150,9 @@ impl<'a> Solver<'a> {
         }
         let c = self.store.fresh();
         self.globals.insert(g, c);
-        self.store.add_object(c, Object::Global(g));
         let global = &self.module.globals[g];
+        self.store.raw_of(c).constant = is_constant(global);
+        self.store.add_object(c, Object::Global(g));
         let ctx = &self.module.ctx;
         for item in items_of_type(&ctx.layout, &ctx.types, global.ty) {
             self.store.add_item(c, item, Proof::Declared);
@@ -254,7 +256,7 @@ impl<'a> Solver<'a> {
             None if func.as_const(v).is_some() => return,
             None => {
                 self.store.changed = true;
-                found
+                self.store.apart(found)
             }
         };
         if func.as_const(v).is_none()
@@ -300,6 +302,13 @@ impl<'a> Solver<'a> {
                 }
                 _ => None,
             };
+            if let Some((size, ByteType::Float(_))) = item
+                && let Op::Load(access) | Op::Store(access) = &func.insts[i].op
+                && access.align != 0
+                && u64::from(access.align) < size
+            {
+                self.store.raw_of(at).unaligned = true;
+            }
             // Zeroes written over several fields at once say nothing of the fields.
             if let Some((size, ty)) = item.filter(|(size, _)| single || !zero || *size == 1) {
                 let span = Span::at(offset as i64);
@@ -569,7 +578,7 @@ impl<'a> Solver<'a> {
             Some(r) => self.store.join(r, a),
             None => {
                 self.store.changed = true;
-                a
+                self.store.apart(a)
             }
         };
         if let Some(g) = self.group.get_mut(&f) {
@@ -607,7 +616,10 @@ impl<'a> Solver<'a> {
             }
             edges.sort_unstable();
             let (objects, items) = (raw.objects, raw.items);
-            classes.push(Class { edges, objects, items, merged: raw.merged, opaque: raw.opaque });
+            let mut class =
+                Class { edges, objects, items, merged: raw.merged, opaque: raw.opaque, unaligned: raw.unaligned };
+            align(&mut class);
+            classes.push(class);
         }
         let mut place = |a: Addr| {
             let a = self.store.resolve(a);
@@ -672,6 +684,11 @@ impl<'a> Solver<'a> {
         }
         out
     }
+}
+
+/// Whether a variable is never written, and what it holds is known.
+pub(super) fn is_constant(global: &Global) -> bool {
+    global.constant && global.init.is_some()
 }
 
 /// The class of a constant address after solving.

@@ -8,8 +8,9 @@
 //! solution); these are the types of its accesses and what is copied in (the least one). Memory of which the program states
 //! what it is has them too.
 //!
-//! What is not known: memory of callers, global variables, what comes from functions without a body. Where contents contradict
-//! themselves (a union), they decide nothing.
+//! What is not known: memory of callers, global variables, what comes from functions without a body, and what pointers lead to that lie in
+//! such memory: a vector behind a parameter, which is grown here, is of one class with the one it had. Where contents contradict themselves
+//! (a union), they decide nothing.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
@@ -23,8 +24,9 @@ const MAX_ROUNDS: usize = 16;
 pub fn contents(classes: &PrimaryMap<ClassId, Class>, copies: &[Copied]) -> SecondaryMap<ClassId, Option<Class>> {
     let mut out: SecondaryMap<ClassId, Option<Class>> = SecondaryMap::new();
     let mut known: SecondaryMap<ClassId, bool> = SecondaryMap::new();
+    let own = own_classes(classes);
     for (id, class) in classes.iter() {
-        known[id] = is_own(class) || is_stated(class);
+        known[id] = own[id] || is_stated(class);
     }
     loop {
         let lost = |c: &&Copied| known[c.dst.0] && !known[c.src.0] && !is_stated(&classes[c.dst.0]);
@@ -62,10 +64,23 @@ pub fn contents(classes: &PrimaryMap<ClassId, Class>, copies: &[Copied]) -> Seco
     SecondaryMap::new()
 }
 
-/// Whether all that may lie in the memory is put there by the analysed functions.
-fn is_own(class: &Class) -> bool {
-    let own = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..));
-    !class.opaque && !class.objects.is_empty() && class.objects.iter().all(own)
+/// Classes of memory in which all is put there by the analysed functions: no pointer to it lies where others put some.
+fn own_classes(classes: &PrimaryMap<ClassId, Class>) -> SecondaryMap<ClassId, bool> {
+    let made = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..));
+    let mut own: SecondaryMap<ClassId, bool> = SecondaryMap::new();
+    let mut others: Vec<ClassId> = Vec::new();
+    for (id, class) in classes.iter() {
+        own[id] = !class.opaque && !class.objects.is_empty() && class.objects.iter().all(made);
+        others.extend((!own[id]).then_some(id));
+    }
+    while let Some(id) = others.pop() {
+        for to in classes[id].targets() {
+            if std::mem::replace(&mut own[to], false) {
+                others.push(to);
+            }
+        }
+    }
+    own
 }
 
 /// Whether it is one piece of memory, of which the program states what it holds.

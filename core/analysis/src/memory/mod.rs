@@ -14,6 +14,7 @@
 //! Not handled: addresses that travel through integer arithmetic other than adding to a `ptrtoint`; they start a class
 //! of their own, marked [`Object::Unknown`].
 
+mod aligned;
 mod bytes;
 mod calls;
 mod constraints;
@@ -108,6 +109,8 @@ pub struct Class {
     pub merged: bool,
     /// Something of unknown origin is put there.
     pub opaque: bool,
+    /// Floats in it need not be aligned.
+    pub unaligned: bool,
 }
 
 impl Class {
@@ -202,7 +205,7 @@ impl FuncMemory {
 
     /// Whether the class is known to be memory: something is in it, or is read or written there.
     pub fn is_memory(&self, class: ClassId) -> bool {
-        let Class { edges: _, objects, items, merged: _, opaque: _ } = &self.classes[class];
+        let Class { edges: _, objects, items, merged: _, opaque: _, unaligned: _ } = &self.classes[class];
         !objects.is_empty() || !items.is_empty()
     }
 
@@ -315,6 +318,7 @@ impl FuncMemory {
         let mut grown = false;
         for (ours, place) in placed {
             let (Some(class), Some(known)) = (theirs.get(place.class), self.classes.get_mut(*ours)) else { continue };
+            known.unaligned |= class.unaligned;
             for (item, proof) in &class.items {
                 let span = item.span.shift(place.origin.offset.wrapping_neg());
                 let span = span.step(place.origin.stride, place.origin.both);
@@ -326,10 +330,17 @@ impl FuncMemory {
 
     /// Spreads what was learned over what is copied.
     pub fn spread_copies(&mut self) {
+        self.copy_items();
+        self.classes.values_mut().for_each(aligned::align);
+    }
+
+    fn copy_items(&mut self) {
         for _ in 0..4 {
             let mut grown = false;
             for c in &self.copies {
+                let unaligned = self.classes[c.src.0].unaligned || self.classes[c.dst.0].unaligned;
                 for (from, to) in [(c.src, c.dst), (c.dst, c.src)] {
+                    grown |= unaligned && !std::mem::replace(&mut self.classes[to.0].unaligned, true);
                     let found = bytes::copied_items(&self.classes[from.0].items, from.1, to.1, c.len, from.0 == to.0);
                     for (item, proof) in found {
                         grown |= add_item(&mut self.classes[to.0].items, item, proof);

@@ -38,6 +38,10 @@ pub(super) struct Raw {
     pub merged: bool,
     /// Something of unknown origin is put there.
     pub opaque: bool,
+    /// Floats in it need not be aligned.
+    pub unaligned: bool,
+    /// It is nothing but global constants.
+    pub constant: bool,
 }
 
 impl Raw {
@@ -119,14 +123,24 @@ impl Store {
         kept.objects.extend(gone.objects);
         kept.merged |= gone.merged;
         kept.opaque |= gone.opaque;
+        kept.unaligned |= gone.unaligned;
         for (item, proof) in gone.items {
             add_item(&mut kept.items, Item { span: item.span.shift(by), ..item }, proof);
         }
         kept.edges.extend(gone.edges.into_iter().map(|(at, to)| (at.shift(by), to)));
     }
 
-    /// The join of what an address was known to be, and what it is found to be now.
+    /// The join of what an address was known to be, and what it is found to be now. Constants that an address may lead to besides
+    /// are copied to its class: what two places have in common with one constant (the flags of every empty hash map), they do
+    /// not have in common with each other.
     pub fn join(&mut self, known: Addr, found: Addr) -> Addr {
+        let (a, b) = (self.resolve(known), self.resolve(found));
+        let is_constant = |at: Addr| self.raw[at.class as usize].constant;
+        if is_constant(a) != is_constant(b) {
+            let (kept, constant) = if is_constant(a) { (b, a) } else { (a, b) };
+            self.changed |= kept != a;
+            return self.copy_constant(kept, constant);
+        }
         self.unify(known, found);
         let (known, found) = (self.resolve(known), self.resolve(found));
         let span = known.span.widened(found.span);
@@ -134,8 +148,42 @@ impl Store {
         Addr { class: known.class, span }
     }
 
+    /// The address in a class of its own, if that is one of constants: what is found there is not what lies elsewhere in them.
+    pub fn apart(&mut self, a: Addr) -> Addr {
+        let a = self.resolve(a);
+        if !self.raw[a.class as usize].constant {
+            return a;
+        }
+        let fresh = Addr { span: Span::at(a.span.offset), ..self.fresh() };
+        self.copy_constant(fresh, a)
+    }
+
+    /// Adds to the class of `kept` what is known of that of `constant`, and to the address its places.
+    fn copy_constant(&mut self, kept: Addr, constant: Addr) -> Addr {
+        let by = kept.span.offset.wrapping_sub(constant.span.offset);
+        let Raw { edges, objects, items, merged, opaque, unaligned, constant: _ } = &self.raw[constant.class as usize];
+        let (edges, objects, items) = (edges.clone(), objects.clone(), items.clone());
+        let flags = (*merged, *opaque, *unaligned);
+        let to = &mut self.raw[kept.class as usize];
+        (to.merged, to.opaque, to.unaligned) = (to.merged | flags.0, to.opaque | flags.1, to.unaligned | flags.2);
+        let base = Addr { class: kept.class, span: Span::at(0) };
+        objects.into_iter().for_each(|object| self.add_object(base, object));
+        for (item, proof) in items {
+            self.add_item(base, Item { span: item.span.shift(by), ..item }, proof);
+        }
+        for (at, target) in edges {
+            self.add_edge(Addr { span: at.shift(by), ..base }, target);
+        }
+        let kept = self.resolve(kept);
+        let span = kept.span.widened(Span { offset: kept.span.offset, ..constant.span });
+        self.changed |= span != kept.span;
+        Addr { class: kept.class, span }
+    }
+
     pub fn add_object(&mut self, a: Addr, object: Object) {
-        let fresh = self.raw_of(a).objects.insert(object);
+        let raw = self.raw_of(a);
+        raw.constant &= matches!(object, Object::Global(_));
+        let fresh = raw.objects.insert(object);
         self.changed |= fresh;
     }
 
@@ -184,6 +232,8 @@ impl Store {
                 }
             }
             None => {
+                // What a constant leads to is a constant.
+                let to = if self.raw[at.class as usize].constant { to } else { self.apart(to) };
                 self.raw[at.class as usize].edges.push((at.span, to));
                 self.dirty.insert(at.class);
                 self.changed = true;

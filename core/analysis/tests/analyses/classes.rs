@@ -220,3 +220,21 @@ fn the_order_of_functions_does_not_matter() {
         assert_eq!(show(&module, &analyze(&module), module.find_func("f").unwrap()), expected, "{order:?}");
     }
 }
+
+#[test]
+fn one_constant_in_two_places_joins_nothing() {
+    check(
+        "@none = private constant [8 x i8] zeroinitializer\ndefine void @f(i1 %c) {\n  %a = call ptr @malloc(i64 8)\n  %b = call ptr @malloc(i64 8)\n\
+        \x20 %p = select i1 %c, ptr %a, ptr @none\n  %q = select i1 %c, ptr @none, ptr %b\n  store double 1.0, ptr %p\n  ret void\n}\n",
+        "@none: @none\na p: @none double heap\nb q: @none heap",
+    );
+    // Nor does a structure with a pointer to one, of which copies are made.
+    check(
+        "@none = private constant [8 x i8] zeroinitializer\n@empty = private constant { ptr, i64 } { ptr @none, i64 0 }\n\
+        define void @f(ptr %p, ptr %q) {\n  %a = alloca { ptr, i64 }\n  %b = alloca { ptr, i64 }\n\
+        \x20 call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr @empty, i64 16, i1 false)\n\
+        \x20 call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr @empty, i64 16, i1 false)\n\
+        \x20 store ptr %p, ptr %a\n  store ptr %q, ptr %b\n  store double 1.0, ptr %p\n  ret void\n}\n",
+        "@empty: @empty integers pointers\na: integers pointers stack -> p\nb: integers pointers stack -> q\np: @none double parameter\nq: @none parameter",
+    );
+}

@@ -49,3 +49,11 @@ fn what_callers_have_is_unknown() {
     let read = "  %a = alloca double\n  store double %d, ptr %a\n  call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr %p, i64 8, i1 false)";
     check(read, "a", "unknown");
 }
+
+#[test]
+fn what_pointers_of_callers_lead_to_is_unknown() {
+    let read = "  %o = load ptr, ptr %p\n  %a = call ptr @malloc(i64 8)\n\
+        \x20 call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr %o, i64 8, i1 false)\n\
+        \x20 %n = load i64, ptr %q\n  %m = add i64 %n, 1\n  store i64 %m, ptr %a";
+    check(&format!("{read}\n  store ptr %a, ptr %p"), "o", "unknown");
+}

@@ -535,6 +535,7 @@ impl Reverse<'_, '_> {
         let n = self.primal(len)?;
         let n = self.e.to_i64(n);
         if bytes == Bytes::Characters {
+            let n = self.shadow_bytes(dst, n)?;
             let place = place_of(self.e.module, self.s.func, i);
             crate::runtime::require_zero(&mut self.e, to, n, &place);
             return Ok(());

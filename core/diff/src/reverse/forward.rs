@@ -467,6 +467,15 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
+    /// The number of bytes at `shadow`, that of `p`, that are shadow memory: all, or none.
+    fn forward_shadow_bytes(&mut self, p: ValueId, shadow: ValueId, bytes: ValueId) -> ValueId {
+        if !self.s.is_mixed(p) {
+            return bytes;
+        }
+        let primal = self.forward_value(p);
+        self.e.guarded_bytes(shadow, primal, bytes)
+    }
+
     /// The shadow pointer of an instruction that computes a pointer.
     fn forward_pointer(&mut self, i: InstId) -> Result<(), Refusal> {
         let inst = self.s.func.insts[i].clone();
@@ -681,6 +690,7 @@ impl Reverse<'_, '_> {
                 if self.s.has_shadow(*c) {
                     let (shadow, bytes) = (self.forward_shadow(*c)?, self.forward_value(*n));
                     let (bytes, place) = (self.e.to_i64(bytes), place_of(self.e.module, self.s.func, i));
+                    let bytes = self.forward_shadow_bytes(*c, shadow, bytes);
                     crate::runtime::require_zero(&mut self.e, shadow, bytes, &place);
                 }
             }

@@ -63,6 +63,6 @@ programs! {
 programs! {
     run_optimised:
     numerics: curve 6;
-    structures: interpreter 4, shared_cells 5;
+    structures: interpreter 4, shared_cells 5, counters 15;
     libraries: array_network 22, array_statistics 12, array_products 30, array_stencil 10;
 }

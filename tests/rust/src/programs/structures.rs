@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
 use super::Number;
@@ -293,4 +293,15 @@ pub fn in_place<T: Number>(x: &[T]) -> T {
     work.dedup_by(|a, b| (*a - *b).abs() < 1e-9);
     work.extend_from_slice(&x[..2]);
     work.iter().enumerate().map(|(n, v)| v.powi(2) * (1.0 + n as f64 * 0.1)).sum()
+}
+
+/// Sums by number, in a hash map that grows and shrinks.
+pub fn counters<T: Number>(x: &[T]) -> T {
+    let mut table: HashMap<u32, T> = HashMap::new();
+    for (n, v) in x.iter().enumerate() {
+        *table.entry(n as u32 * 7 % 11).or_insert(T::from(1.0)) += *v * *v;
+    }
+    let gone = table.remove(&7).unwrap_or(T::from(0.0));
+    table.values_mut().for_each(|v| *v *= gone);
+    (0..11).map(|n| table.get(&n).map_or(x[2], |v| *v * (1.0 + f64::from(n)))).sum::<T>() * 0.1
 }
