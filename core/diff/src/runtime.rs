@@ -150,6 +150,17 @@ pub fn require_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place:
     e.block = good;
 }
 
+/// As [`require_shadow`], of what is copied: `from` is shadow and primal of a source which may be constant too, and then may be copied
+/// into such memory.
+pub fn require_shadow_of_copy(e: &mut Emit<'_>, to: (ValueId, ValueId), from: Option<(ValueId, ValueId)>, place: &str) {
+    let Some(from) = from else { return require_shadow(e, to.0, to.1, place) };
+    let is_constant = e.b().icmp(IntPred::Eq, from.0, from.1);
+    let ty = e.ty(to.0);
+    let null = e.b().zero(ty);
+    let shadow = e.choose(is_constant, null, to.0);
+    require_shadow(e, shadow, to.1, place);
+}
+
 /// Ends the program, and the block, with a message.
 pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
     fail(e, &format!("{place}: enzyme: {why}\n"));

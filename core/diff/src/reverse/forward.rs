@@ -678,11 +678,14 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let bytes = classify(self.e.module, &self.s, i, &[*d, *c], *n)?;
-        if self.s.is_mixed(*d) && self.s.has_shadow(*c) && !self.s.is_mixed(*c) && !matches!(bytes, Bytes::NoFloats(_))
-        {
-            let (shadow, primal) = (self.forward_shadow(*d)?, self.forward_value(*d));
+        if self.s.is_mixed(*d) && self.s.has_shadow(*c) && !matches!(bytes, Bytes::NoFloats(_)) {
+            let to = (self.forward_shadow(*d)?, self.forward_value(*d));
+            let from = match self.s.is_mixed(*c) {
+                true => Some((self.forward_shadow(*c)?, self.forward_value(*c))),
+                false => None,
+            };
             let place = place_of(self.e.module, self.s.func, i);
-            crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
+            crate::runtime::require_shadow_of_copy(&mut self.e, to, from, &place);
         }
         match bytes {
             Bytes::Floats(_) | Bytes::NoFloats(false) => {}

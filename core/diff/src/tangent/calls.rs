@@ -5,7 +5,7 @@ use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::{BinOp, FuncId, Inst, InstId, MemClass, Op, TailKind, ValueId};
 
 use super::Tangent;
-use crate::copies::writes_beside_floats;
+use crate::copies::{Bytes, classify, writes_beside_floats};
 use crate::plan::{shadow_release, shadow_rule};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode};
@@ -118,6 +118,24 @@ impl Tangent<'_, '_> {
         }
     }
 
+    /// Floats that have tangents are not copied into memory that was declared constant.
+    fn require_shadow_of_copy(&mut self, i: InstId, dst: ValueId, src: ValueId, len: ValueId) -> Result<(), Refusal> {
+        if !self.s.is_mixed(dst)
+            || !self.s.has_shadow(src)
+            || matches!(classify(self.e.module, &self.s, i, &[dst, src], len), Ok(Bytes::NoFloats(_)))
+        {
+            return Ok(());
+        }
+        let to = (self.shadow(dst)?, self.value(dst));
+        let from = match self.s.is_mixed(src) {
+            true => Some((self.shadow(src)?, self.value(src))),
+            false => None,
+        };
+        let place = place_of(self.e.module, self.s.func, i);
+        crate::runtime::require_shadow_of_copy(&mut self.e, to, from, &place);
+        Ok(())
+    }
+
     fn known_call(&mut self, i: InstId, inst: &Inst, args: &[ValueId], effect: MemoryEffect) -> Result<(), Refusal> {
         match effect {
             MemoryEffect::None | MemoryEffect::LifetimeStart { .. } => Ok(()),
@@ -129,6 +147,7 @@ impl Tangent<'_, '_> {
                 if !self.s.has_shadow(args[dst]) {
                     return Ok(());
                 }
+                self.require_shadow_of_copy(i, args[dst], args[src], args[len])?;
                 let at = self.shadow(args[dst])?;
                 let n = self.value(args[len]);
                 let n = self.e.to_i64(n);
