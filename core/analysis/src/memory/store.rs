@@ -7,6 +7,8 @@ use super::{Item, Object, Proof, add_item};
 
 /// More places for pointers than this in one class are no longer told apart.
 const MAX_EDGES: usize = 32;
+/// Of constants that one leads to, more are not copied but taken for one memory with what has them.
+const MAX_COPIES: usize = 64;
 const POINTER: u64 = 8;
 
 /// Places in the memory of a class that is being solved.
@@ -59,6 +61,8 @@ pub(super) struct Store {
     dirty: BTreeSet<u32>,
     /// Something was learned since this was last reset.
     pub changed: bool,
+    /// Constants that are being copied with what they lead to, and the origins of their copies.
+    copied: BTreeMap<u32, Addr>,
 }
 
 impl Store {
@@ -124,6 +128,7 @@ impl Store {
         kept.merged |= gone.merged;
         kept.opaque |= gone.opaque;
         kept.unaligned |= gone.unaligned;
+        kept.constant &= gone.constant;
         for (item, proof) in gone.items {
             add_item(&mut kept.items, Item { span: item.span.shift(by), ..item }, proof);
         }
@@ -136,7 +141,7 @@ impl Store {
     pub fn join(&mut self, known: Addr, found: Addr) -> Addr {
         let (a, b) = (self.resolve(known), self.resolve(found));
         let is_constant = |at: Addr| self.raw[at.class as usize].constant;
-        if is_constant(a) != is_constant(b) {
+        if is_constant(a) != is_constant(b) && self.copied.len() < MAX_COPIES {
             let (kept, constant) = if is_constant(a) { (b, a) } else { (a, b) };
             self.changed |= kept != a;
             return self.copy_constant(kept, constant);
@@ -151,7 +156,7 @@ impl Store {
     /// The address in a class of its own, if that is one of constants: what is found there is not what lies elsewhere in them.
     pub fn apart(&mut self, a: Addr) -> Addr {
         let a = self.resolve(a);
-        if !self.raw[a.class as usize].constant {
+        if !self.raw[a.class as usize].constant || self.copied.len() >= MAX_COPIES {
             return a;
         }
         let fresh = Addr { span: Span::at(a.span.offset), ..self.fresh() };
@@ -171,8 +176,17 @@ impl Store {
         for (item, proof) in items {
             self.add_item(base, Item { span: item.span.shift(by), ..item }, proof);
         }
+        // Constants may lead back to themselves, and to one in many ways: each is copied once.
+        let outermost = self.copied.is_empty();
+        self.copied.insert(constant.class, Addr { class: kept.class, span: Span::at(by) });
         for (at, target) in edges {
-            self.add_edge(Addr { span: at.shift(by), ..base }, target);
+            let target = self.resolve(target);
+            let copy = self.copied.get(&target.class).copied().map(|copy| self.resolve(copy));
+            let to = copy.map_or(target, |c| Addr { class: c.class, span: target.span.shift(c.span.offset) });
+            self.add_edge(Addr { span: at.shift(by), ..base }, to);
+        }
+        if outermost {
+            self.copied.clear();
         }
         let kept = self.resolve(kept);
         let span = kept.span.widened(Span { offset: kept.span.offset, ..constant.span });

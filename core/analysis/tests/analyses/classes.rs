@@ -238,3 +238,18 @@ fn one_constant_in_two_places_joins_nothing() {
         "@empty: @empty integers pointers\na: integers pointers stack -> p\nb: integers pointers stack -> q\np: @none double parameter\nq: @none parameter",
     );
 }
+
+/// As the descriptions of types are that flang writes: what is copied of them ends.
+#[test]
+fn constants_that_lead_back_to_themselves_are_copied_once() {
+    let module = parse(
+        "@type = private constant { ptr, i64, ptr } { ptr @part, i64 8, ptr @type }\n\
+        @part = private constant { ptr, ptr } { ptr @type, ptr @part }\n\
+        define void @f(i1 %c, ptr %p) {\n  %a = alloca { ptr, i64, ptr }\n  %b = alloca { ptr, ptr }\n\
+        \x20 call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr @type, i64 24, i1 false)\n\
+        \x20 call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr @part, i64 16, i1 false)\n\
+        \x20 %d = select i1 %c, ptr %a, ptr @type\n  store ptr %p, ptr %d\n  store ptr %d, ptr %b\n  store double 1.0, ptr %p\n  ret void\n}\n",
+    );
+    let text = show(&module, &analyze(&module), module.find_func("f").unwrap());
+    assert!(text.lines().any(|l| l.starts_with("p:") && l.contains("double")), "{text}");
+}
