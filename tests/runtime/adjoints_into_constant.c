@@ -1,4 +1,6 @@
 // aborts[E0302]: floats that have a derivative are copied into memory which was declared constant at run time; constant ones may be
+// after: what may be copied was copied
+#include <stdio.h>
 #include <string.h>
 
 extern int enzyme_runtime_activity, enzyme_dup;
@@ -34,5 +36,6 @@ int main(void)
     // Of constants into constant memory, and into memory with a shadow; then what must not be.
     if (derivative(at, y, x) != 0.0 || derivative(at, dy, x) != 0.0 || derivative(at, dy, dx) == 0.0)
         return 1;
+    fputs("what may be copied was copied\n", stderr);
     return derivative(at, y, dx) != 0.0;
 }

@@ -1,5 +1,6 @@
 //! What only a run can refuse: each file of `tests/runtime/` compiles, and its program ends by `abort` with the code that
-//! its first line names (`// aborts[E0123]: text`) on standard error, at every level.
+//! its first line names (`// aborts[E0123]: text`) on standard error, at every level, and not before it has printed what a line
+//! `// after: text` says there, if there is one.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -50,6 +51,10 @@ fn aborts(path: &Path, level: Level) -> Result<()> {
     }
     if !finished.stderr.contains(&format!("[{wanted}]")) {
         return Err(finished.failure(&format!("the message has not the code {wanted}")));
+    }
+    let before = source.lines().find_map(|line| line.strip_prefix("// after: "));
+    if let Some(text) = before.filter(|text| !finished.stderr.contains(*text)) {
+        return Err(finished.failure(&format!("it was ended before it printed '{text}'")));
     }
     Ok(())
 }
