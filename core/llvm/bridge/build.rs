@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 60] = [
+const SOURCES: [&str; 63] = [
     "plugin",
     "options",
     "host",
@@ -57,6 +57,9 @@ const SOURCES: [&str; 60] = [
     "scopes",
     "scratch",
     "reuse",
+    "bounds",
+    "snapshots",
+    "apart",
     "versions",
     "mirror",
     "precision",

@@ -172,6 +172,7 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     if (level.getSpeedupLevel() < 2 || level.getSizeLevel() > 0)
       continue;
     host->module->getOrInsertNamedMetadata(enz::kDerivatives);
+    enz::readSnapshots(*host, *function);
     if (enz::gatherSums(*host, *function)) {
       PreservedAnalyses preserved;
       preserved.preserveSet<CFGAnalyses>();
@@ -196,8 +197,9 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
       preserved.preserveSet<CFGAnalyses>();
       host->functions->invalidate(*function, preserved);
     }
-    enz::splitScatters(*host, *function);
     enz::versionLoops(*host, *function);
+    if (enz::splitScatters(*host, *function))
+      enz::versionLoops(*host, *function);
   }
 }
 

@@ -96,6 +96,10 @@ private:
   bool isSimple() {
     exit_ = loop_.getUniqueExitBlock();
     auto *branch = dyn_cast<BranchInst>(block_.getTerminator());
+    // One of two versions (see versions.cpp).
+    if (findOptionMDForLoop(&loop_, "llvm.loop.parallel_accesses") ||
+        findOptionMDForLoop(&loop_, "llvm.loop.isvectorized"))
+      return false;
     if (loop_.getNumBlocks() != 1 || !loop_.getLoopPreheader() || !exit_ || exit_->isEHPad() || !branch ||
         !branch->isConditional() || exit_->getSinglePredecessor() != &block_ || block_.size() > kLargestBlock)
       return false;

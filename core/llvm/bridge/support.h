@@ -236,6 +236,9 @@ bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
 // Memory that each iteration of a loop allocates and frees is allocated once (reuse.cpp).
 bool reuseMemory(EnzOpaqueHost &host, llvm::Function &function);
 
+// Reads memory that a loop brings back from snapshots there instead (snapshots.cpp); whether anything changed.
+bool readSnapshots(EnzOpaqueHost &host, llvm::Function &function);
+
 // Has calls in loops find more vector functions of libmvec than LLVM knows, where it may use that library
 // (vectormath.cpp).
 void useVectorMath(llvm::PassBuilder &passes);

@@ -16,6 +16,7 @@
 // is stored is touched in that iteration alone. Not handled: ranges that are not known on entry of the inner loop;
 // outermost loops, which the vectoriser treats alike.
 
+#include "apart.h"
 #include "support.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -26,8 +27,10 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/LoopVersioning.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #include <mutex>
 
@@ -35,8 +38,11 @@ using namespace llvm;
 
 namespace {
 
-// Comparisons before a loop, each of two ranges: as many as the vectoriser makes by itself.
-constexpr size_t kMostChecks = 8;
+// Comparisons of ranges that the vectoriser makes by itself (its option runtime-memory-check-threshold).
+constexpr size_t kChecksOfVectoriser = 8;
+// Comparisons of numbers before a loop (see apart.cpp), and of pairs of ranges that are looked at.
+constexpr size_t kMostComparisons = 16;
+constexpr size_t kMostChecks = 64;
 constexpr ptrdiff_t kLargestBlock = 400;
 // Loops that are known to be shorter stay as they are.
 constexpr unsigned kFewest = 8;
@@ -222,6 +228,17 @@ private:
   DenseSet<std::pair<const RuntimeCheckingPtrGroup *, const RuntimeCheckingPtrGroup *>> compared_;
 };
 
+// Enters `loop`, of which there are two versions, where the ranges are apart.
+void choose(Loop &loop, const enz::Comparisons &comparisons, SCEVExpander &expander) {
+  BasicBlock *preheader = loop.getLoopPreheader();
+  auto *branch = cast<BranchInst>(preheader->getSinglePredecessor()->getTerminator());
+  Value *apart = comparisons.makeAt(*branch, expander), *before = branch->getCondition();
+  if (branch->getSuccessor(0) != preheader)
+    branch->swapSuccessors();
+  branch->setCondition(apart);
+  RecursivelyDeleteTriviallyDeadInstructions(before);
+}
+
 } // namespace
 
 bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
@@ -246,14 +263,23 @@ bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
     const Loop &around = *loop->getParentLoop();
     if (!info.canVectorizeMemory() || info.hasConvergentOp() || checks.empty() || checks.size() > kMostChecks ||
         !info.getPSE().getPredicate().isAlwaysTrue() ||
-        none_of(checks, [&](const auto &check) { return isVain(evolution, check, around); }))
+        (checks.size() <= kChecksOfVectoriser &&
+         none_of(checks, [&](const auto &check) { return isVain(evolution, check, around); })))
+      continue;
+    const enz::Comparisons comparisons(checks, evolution);
+    SCEVExpander expander(evolution, "apart");
+    if (comparisons.cost() > kMostComparisons ||
+        (checks.size() > kChecksOfVectoriser && !comparisons.arePromising(around)) ||
+        !comparisons.canBeMadeAt(*loop->getLoopPreheader()->getTerminator(), expander))
       continue;
     Accesses known(info, *loop, evolution, aliases);
     if (!known.areIndependent())
       continue;
     formLCSSARecursively(*loop, dominators, &loops, &evolution);
-    LoopVersioning versions(info, checks, loop, &loops, &dominators, &evolution);
+    // Its own comparison, of one pair, is replaced.
+    LoopVersioning versions(info, ArrayRef(checks).take_front(), loop, &loops, &dominators, &evolution);
     versions.versionLoop();
+    choose(*loop, comparisons, expander);
     known.state();
     // The other copy is for ranges that overlap.
     addStringMetadataToLoop(versions.getNonVersionedLoop(), "llvm.loop.isvectorized", 1);

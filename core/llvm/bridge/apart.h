@@ -1,0 +1,45 @@
+// Whether ranges of memory that a loop touches are apart, compared before the loop: see apart.cpp.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/LoopAccessAnalysis.h"
+
+namespace llvm {
+class Instruction;
+class Loop;
+class SCEV;
+class SCEVExpander;
+class ScalarEvolution;
+class Value;
+} // namespace llvm
+
+namespace enz {
+
+class Comparisons {
+public:
+  // `checks`: pairs of ranges that must have nothing in common, in terms of values that are known before the loop.
+  Comparisons(llvm::ArrayRef<llvm::RuntimePointerCheck> checks, llvm::ScalarEvolution &evolution);
+
+  // How many comparisons of numbers are left to be made at run time.
+  size_t cost() const { return distances_.size() + 2 * ranges_.size(); }
+  // Whether they may be expected to succeed, in a loop within `around`.
+  bool arePromising(const llvm::Loop &around) const;
+  bool canBeMadeAt(llvm::Instruction &at, llvm::SCEVExpander &expander) const;
+  // Makes them before `at`: an i1, true where all the ranges are apart.
+  llvm::Value *makeAt(llvm::Instruction &at, llvm::SCEVExpander &expander) const;
+
+private:
+  // Ranges of `length` bytes each that begin `distance` bytes from one another.
+  struct Distance {
+    const llvm::SCEV *distance, *length;
+  };
+
+  void add(const llvm::RuntimePointerCheck &check);
+
+  llvm::ScalarEvolution &evolution_;
+  llvm::SmallVector<Distance, 16> distances_;
+  llvm::SmallVector<llvm::RuntimePointerCheck, 8> ranges_;
+};
+
+} // namespace enz
