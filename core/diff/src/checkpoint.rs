@@ -413,7 +413,7 @@ fn bytes_of(module: &Module, s: &Subject<'_>, keys: &[Key]) -> u64 {
     let bytes = |k: &Key| match k {
         Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => crate::keys::cached_bytes(module, s.func.ty(*v)),
         Key::Entered(_) => 4,
-        Key::Count(_) | Key::Tape(_) => 8,
+        Key::Count(_) | Key::Tape(_) | Key::Latest(_) => 8,
     };
     keys.iter().map(bytes).sum()
 }

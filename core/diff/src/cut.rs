@@ -92,7 +92,7 @@ fn value_type(module: &Module, s: &Subject<'_>, key: Key) -> u64 {
     match key {
         Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => cached_bytes(module, s.func.ty(v)),
         Key::Entered(_) => 4,
-        Key::Count(_) | Key::Tape(_) => 8,
+        Key::Count(_) | Key::Tape(_) | Key::Latest(_) => 8,
     }
 }
 
@@ -102,12 +102,16 @@ fn caching_cost(module: &Module, s: &Subject<'_>, key: Key, price: CachePrice) -
     let lanes = if matches!(key, Key::Shadow(_)) { u64::from(s.key.width) } else { 1 };
     let bytes = value_type(module, s, key).saturating_mul(lanes);
     let once = if scope.is_some() { CACHE_BASE + CACHE_BYTE * bytes } else { CACHE_OUTSIDE + bytes / 8 };
-    // Of what is overwritten for sure, a comparison at run time hardly says that it is not.
-    let times = match crate::steady::of(s, key) {
-        Some(place) if place.condition.is_none() || !s.undo.offers(key) => crate::steady::rows(module, s, &place),
-        Some(_) | None => weight(module, s, scope),
+    let times = weight(module, s, scope);
+    // Of what is overwritten for sure, a comparison at run time hardly says that it is not. What is kept once is read each time.
+    let sum = match crate::steady::of(s, key) {
+        Some(place) if place.condition.is_none() || !s.undo.offers(key) => {
+            let rows = once.saturating_mul(crate::steady::rows(module, s, &place));
+            rows.saturating_add(LOAD.saturating_mul(times)).min(once.saturating_mul(times))
+        }
+        Some(_) | None => once.saturating_mul(times),
     };
-    let all = u128::from(once.saturating_mul(times)) * u128::from(price.0) / 100;
+    let all = u128::from(sum) * u128::from(price.0) / 100;
     u64::try_from(all).unwrap_or(u64::MAX).clamp(1, INFINITE / 4)
 }
 
@@ -192,6 +196,9 @@ fn computed_anyway(module: &Module, s: &Subject<'_>, needed: &BTreeSet<Key>) -> 
         }
     }
     for k in needed {
+        if let Key::Latest(v) = k {
+            work.extend(s.func.def_inst(*v));
+        }
         let Key::Primal(v) = k else { continue };
         match derive(module, s, *k) {
             Source::Root => work.extend(s.func.def_inst(*v)),

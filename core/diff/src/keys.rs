@@ -29,6 +29,8 @@ pub enum Key {
     Tape(InstId),
     /// All that a value was in the iterations of its loop, and what phis that carry it on started from.
     Column(ValueId),
+    /// The last iteration in which a selection replaced the number that its loop carries on, or -1.
+    Latest(ValueId),
 }
 
 /// The function being differentiated and what is known of it.
@@ -195,6 +197,7 @@ impl Subject<'_> {
         let block = match key {
             Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => self.shape.def_block(self.func, v)?,
             Key::Count(l) => return self.shape.loops.loops().find(|(id, _)| *id == l).and_then(|(_, l)| l.parent),
+            Key::Latest(v) => return self.scope(Key::Count(self.shape.running.get(&v)?.in_loop)),
             Key::Entered(b) => b,
             Key::Tape(i) => self.shape.block_of[i]?,
         };
@@ -257,7 +260,7 @@ fn is_speculable(module: &Module, s: &Subject<'_>, v: ValueId, decider: BlockId,
 /// How `key` can be had in the reverse sweep of `s`.
 pub fn derive(module: &Module, s: &Subject<'_>, key: Key) -> Source {
     match key {
-        Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => Source::Root,
+        Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) | Key::Latest(_) => Source::Root,
         Key::Primal(v) => derive_primal(module, s, v),
         Key::Shadow(v) => derive_shadow(module, s, v),
     }
@@ -292,7 +295,7 @@ fn cone_cost(module: &Module, s: &Subject<'_>, v: ValueId, depth: u32) -> Option
         Source::Rebuild(..) if depth == 0 => None,
         Source::Rebuild(from, own) => from.iter().try_fold(own, |sum, k| match k {
             Key::Primal(d) => Some(sum + cone_cost(module, s, *d, depth - 1)?),
-            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => None,
+            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) | Key::Latest(_) => None,
         }),
     }
 }

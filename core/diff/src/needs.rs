@@ -157,11 +157,11 @@ impl Collector<'_> {
                     }
                 }
             }
-            Op::Select => {
-                if active {
-                    self.primal(args[0]);
-                }
-            }
+            Op::Select => match inst.result.filter(|_| active) {
+                Some(r) if s.shape.running.contains_key(&r) => drop(self.needed.insert(Key::Latest(r))),
+                Some(_) => self.primal(args[0]),
+                None => {}
+            },
             Op::ExtractElement => {
                 if active {
                     self.primal(args[1]);

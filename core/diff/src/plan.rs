@@ -407,6 +407,7 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
                 (Some(*v), crate::keys::cached_bytes(module, s.func.ty(*v)))
             }
             Key::Entered(_) => (None, 4),
+            Key::Latest(v) => (Some(*v), 8),
             Key::Count(_) | Key::Tape(_) => (None, 8),
         };
         let inst = v.and_then(|v| s.func.def_inst(v));

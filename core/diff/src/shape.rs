@@ -14,6 +14,8 @@ use enzyme_ir::cfg::{Cfg, DomTree, LoopId, LoopNest};
 use enzyme_ir::{BinOp, BlockId, Facts, Func, InstId, Module, Op, ValueDef, ValueId};
 
 use crate::carried::Chains;
+use crate::fixed::Fixed;
+use crate::latest::Running;
 use crate::refusal::{Refusal, RefusalKind};
 
 /// How the block from which a merge block was entered is found again.
@@ -79,6 +81,10 @@ pub struct Shape {
     pub standing: BTreeMap<ValueId, InstId>,
     /// Phis that are what another value was some iterations ago.
     pub carried: Chains,
+    /// Selections that replace a number which a loop carries on.
+    pub running: BTreeMap<ValueId, Running>,
+    /// Values that are computed alike in each iteration of an outer loop.
+    pub fixed: BTreeMap<ValueId, Fixed>,
     /// Addresses in stack slots that nobody outside of the function can know.
     pub local: BTreeSet<ValueId>,
 }
@@ -109,6 +115,8 @@ impl Shape {
             affine: BTreeMap::new(),
             standing: BTreeMap::new(),
             carried: Chains::default(),
+            running: BTreeMap::new(),
+            fixed: BTreeMap::new(),
             local: BTreeSet::new(),
         }
     }
@@ -132,6 +140,8 @@ impl Shape {
             }
         }
         shape.carried = Chains::new(module, func, facts, &shape);
+        shape.running = crate::latest::find(module, func, &shape);
+        shape.fixed = crate::fixed::find(module, func, facts, &shape);
         shape.local = crate::local::addresses(module, func);
         Ok(shape)
     }

@@ -1,4 +1,4 @@
-//! Caches of loads that have the same value in each iteration of an outer loop.
+//! Caches of loads, and of what is computed of such and of counters, that have the same value in each iteration of an outer loop.
 //!
 //! A reload of `h[j]` in a loop over `j` inside of a loop over `g` which does not write `h` has one value for each `j`, not
 //! one for each pair. It is kept at the row `base + j`, where `base` counts the rows of all earlier entries of the loop over
@@ -52,8 +52,10 @@ pub struct SteadyCache {
 pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
     let Key::Primal(v) = key else { return None };
     let i = s.func.def_inst(v)?;
-    let fact = s.unit.facts.steady_loads.get(&i)?;
-    let over = s.shape.loops.headed_by(fact.header)?;
+    let (over, asked, varies) = match s.unit.facts.steady_loads.get(&i) {
+        Some(fact) => (s.shape.loops.headed_by(fact.header)?, fact.condition, fact.varies),
+        None => s.shape.fixed.get(&v).map(|f| (f.over, None, f.varies))?,
+    };
     let inner = s.shape.loops.innermost(s.shape.block_of[i]?)?;
     let known = |l: LoopId| known_before(s, l, over);
     let (mut per, mut guards) = (Vec::new(), Vec::new());
@@ -65,16 +67,16 @@ pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
             Entry::If(guard, value) if before(s, over, guard) => guards.push((guard, value)),
             Entry::If(..) => return None,
         }
-        if fact.varies.checked_shr(depth as u32).unwrap_or(0) & 1 == 0 {
+        if varies.checked_shr(depth as u32).unwrap_or(0) & 1 == 0 {
             all_vary = false;
             continue;
         }
         per.push((l, known(l)?));
     }
-    if per.len() != fact.varies.count_ones() as usize {
+    if per.len() != varies.count_ones() as usize {
         return None;
     }
-    let condition = match fact.condition {
+    let condition = match asked {
         None => None,
         Some(c) if all_vary && before(s, over, c) => Some((c, known(over)?)),
         Some(_) => return None,

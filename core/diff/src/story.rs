@@ -142,7 +142,7 @@ fn others(plan: &Plan) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for k in &plan.choice.cached {
         let (what, bytes) = match k {
-            Key::Count(_) => ("numbers of iterations", 8),
+            Key::Count(_) | Key::Latest(_) => ("numbers of iterations", 8),
             Key::Entered(_) => ("ways that were taken", 4),
             Key::Tape(_) => ("tapes of calls", 8),
             Key::Primal(_) | Key::Shadow(_) | Key::Column(_) => continue,

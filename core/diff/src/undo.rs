@@ -139,7 +139,7 @@ impl Undo {
     pub fn demands(&self, key: Key) -> Vec<Key> {
         let read = match key {
             Key::Primal(v) => self.reads.get(&v).filter(|r| r.load == v),
-            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => None,
+            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) | Key::Latest(_) => None,
         };
         let stores = read.into_iter().flat_map(|r| &r.stores).filter_map(|i| self.stores.get(i));
         stores.flat_map(Undone::keys).collect()

@@ -1,7 +1,7 @@
 // What LLVM's analyses know of a prepared clone: trip counts, and memory that stays as it was.
 //
-// Trip counts are those that ScalarEvolution states exactly; they are expanded in the preheader as ordinary
-// instructions.
+// Trip counts are those that ScalarEvolution states exactly, without what they owe to the place where a loop starts if
+// it ends so far from there; they are expanded in the preheader as ordinary instructions.
 //
 // A load is stable if no instruction that can run after it, in any iteration, may write its memory; a store, if what it
 // writes stays in the same sense. Alias analysis is
@@ -291,6 +291,40 @@ bool followsNoPointers(const CallBase &call) {
 
 } // namespace
 
+// The backedge count of `for (k = x; k < x + y; ++k)` is that of `for (k = 0; k < y; ++k)`, whatever x is: where
+// neither sum may overflow, and the branch that would then be undefined is taken in each iteration. Null for other
+// loops.
+static const SCEV *countFromStart(ScalarEvolution &evolution, const Loop &loop) {
+  const auto *test = loop.getExitingBlock() == loop.getLoopLatch() ? loop.getLatchCmpInst() : nullptr;
+  if (!test)
+    return nullptr;
+  const auto *branch = cast<BranchInst>(loop.getLoopLatch()->getTerminator());
+  auto predicate = branch->getSuccessor(0) == loop.getHeader() ? test->getPredicate() : test->getInversePredicate();
+  const Value *moving = test->getOperand(0), *bound = test->getOperand(1);
+  if (loop.isLoopInvariant(moving)) {
+    std::swap(moving, bound);
+    predicate = CmpInst::getSwappedPredicate(predicate);
+  }
+  const auto *next = dyn_cast<BinaryOperator>(moving), *sum = dyn_cast<BinaryOperator>(bound);
+  const auto adds = [](const BinaryOperator *op) {
+    return op && op->getOpcode() == Instruction::Add && op->hasNoSignedWrap();
+  };
+  if (predicate != CmpInst::ICMP_SLT || !adds(next) || !adds(sum) || !loop.isLoopInvariant(sum))
+    return nullptr;
+  const auto *phi = dyn_cast<PHINode>(next->getOperand(0));
+  const auto *step = dyn_cast<ConstantInt>(next->getOperand(1));
+  if (!phi || phi->getParent() != loop.getHeader() || !step || !step->isOne() ||
+      phi->getIncomingValueForBlock(loop.getLoopLatch()) != next)
+    return nullptr;
+  const Value *start = phi->getIncomingValueForBlock(loop.getLoopPreheader());
+  for (const unsigned i : {0u, 1u})
+    if (sum->getOperand(i) == start) {
+      const SCEV *one = evolution.getOne(sum->getType());
+      return evolution.getMinusSCEV(evolution.getSMaxExpr(one, evolution.getSCEV(sum->getOperand(1 - i))), one);
+    }
+  return nullptr;
+}
+
 void enz_trip_counts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   auto *function = enz::as<Function>(raw);
   auto &loops = host->functions->getResult<LoopAnalysis>(*function);
@@ -308,6 +342,8 @@ void enz_trip_counts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
       if (!preheader || isa<SCEVCouldNotCompute>(count) || !count->getType()->isIntegerTy() ||
           count->getType()->getIntegerBitWidth() > 64)
         continue;
+      if (const SCEV *known = countFromStart(evolution, *loop))
+        count = known;
       const SCEV *wide = evolution.getNoopOrZeroExtend(count, i64);
       Instruction *place = preheader->getTerminator();
       if (!expander.isSafeToExpandAt(wide, place))
@@ -356,8 +392,25 @@ static void reportSteady(EnzOpaqueHost &host, Function &function, ArrayRef<enz::
   host.functions->invalidate(function, preserved);
 }
 
+// Calls of functions that compute a number of numbers, and at most set `errno`.
+static bool isMath(const CallBase &call, const EnzFactSink &sink) {
+  const Function *callee = call.getCalledFunction();
+  if (!callee || !callee->isDeclaration() || !call.getType()->isFPOrFPVectorTy() ||
+      any_of(call.args(), [](const Use &arg) { return arg->getType()->isPtrOrPtrVectorTy(); }))
+    return false;
+  const StringRef name = callee->getName();
+  return callee->isIntrinsic() ? call.doesNotAccessMemory()
+                               : sink.harmless(sink.context, EnzStr{name.data(), name.size()}) == 1;
+}
+
 void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   auto *function = enz::as<Function>(raw);
+  const auto pure = [&](const CallBase &call) { return isMath(call, *sink); };
+  if (enz::delayStores(*function, host->functions->getResult<LoopAnalysis>(*function), pure)) {
+    PreservedAnalyses preserved;
+    preserved.preserveSet<CFGAnalyses>();
+    host->functions->invalidate(*function, preserved);
+  }
   Stability stability(*host, *function, *sink);
   auto &loops = host->functions->getResult<LoopAnalysis>(*function);
   auto &evolution = host->functions->getResult<ScalarEvolutionAnalysis>(*function);
@@ -425,7 +478,7 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
         SmallVector<StoreInst *, 4> none;
         return stores(load, loop, none) && none.empty();
       },
-      [&](const Value *pointer) { return stability.isPrivate(pointer); });
+      [&](const Value *pointer) { return stability.isPrivate(pointer); }, pure);
   undoing.find(unstable);
   if (const auto carried = enz::carryLoads(*host, *function, changing, stores, undoing); !carried.empty()) {
     erase_if(steady, [&](const enz::Steady &each) { return carried.contains(each.load); });

@@ -31,6 +31,9 @@ using namespace llvm;
 
 namespace {
 
+// Known distances of this many bits are small beside all addresses.
+constexpr unsigned kGapBits = 40;
+
 // The loop, if any, in whose first iteration alone control goes from `before` to `after`, because its counter has to be
 // what it starts from.
 const Loop *inFirstTurnOf(ScalarEvolution &evolution, BasicBlock *before, BasicBlock *after) {
@@ -174,6 +177,11 @@ private:
 
   // Whether a < b as signed numbers.
   bool less(const SCEV *a, const SCEV *b) {
+    // Offsets of what is accessed are so far from the ends of their type that a few bytes more do not wrap.
+    if (const auto *gap =
+            linear_ && a->getType() == b->getType() ? dyn_cast<SCEVConstant>(se_.getMinusSCEV(b, a)) : nullptr)
+      if (gap->getAPInt().isStrictlyPositive() && gap->getAPInt().getActiveBits() <= kGapBits)
+        return se_.isKnownPredicate(ICmpInst::ICMP_SGE, gap, bytes_);
     if (linear_)
       a = se_.getAddExpr(a, se_.getMinusSCEV(bytes_, se_.getOne(bytes_->getType())));
     if (a->getType() != b->getType())

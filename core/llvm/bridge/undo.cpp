@@ -9,6 +9,9 @@
 // comes between the load and what the reverse sweep wants its value for: that comes back to a store before it comes to
 // what ran before.
 //
+// Arithmetic behind a store would want its operands where the store is not taken back yet: so stores wait until their
+// block has computed what it computes from what it has read.
+//
 // What others can see has to be in memory in the end as the function left it. So it must be known, before the outermost
 // loop around the store, which elements that writes: an address that is affine in the counters of the loops, each of
 // which runs equally often every time. The engine looks at conditions between the loops.
@@ -40,11 +43,36 @@ constexpr size_t kMostSteps = 3;
 
 } // namespace
 
+bool enz::delayStores(Function &function, const LoopInfo &loops, function_ref<bool(const CallBase &)> is_pure) {
+  const auto computes = [&](const Instruction &inst) {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    return !inst.isTerminator() && (call ? is_pure(*call) : !inst.mayReadOrWriteMemory());
+  };
+  bool changed = false;
+  for (BasicBlock &block : function) {
+    if (!loops.getLoopFor(&block))
+      continue;
+    for (Instruction &inst : make_early_inc_range(reverse(block))) {
+      auto *store = dyn_cast<StoreInst>(&inst);
+      if (!store || !store->isSimple() || !store->getValueOperand()->getType()->isFloatingPointTy())
+        continue;
+      Instruction *next = store->getNextNode();
+      while (computes(*next))
+        next = next->getNextNode();
+      if (next == store->getNextNode())
+        continue;
+      store->moveBefore(next->getIterator());
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 enz::Undoing::Undoing(EnzOpaqueHost &host, Function &function, StoresAfter stores_after, IsSteady is_steady,
-                      IsPrivate is_private)
+                      IsPrivate is_private, IsPure is_pure)
     : host_(host), function_(function), loops_(host.functions->getResult<LoopAnalysis>(function)),
       tree_(host.functions->getResult<DominatorTreeAnalysis>(function)), stores_after_(std::move(stores_after)),
-      is_steady_(std::move(is_steady)), is_private_(std::move(is_private)) {}
+      is_steady_(std::move(is_steady)), is_private_(std::move(is_private)), is_pure_(std::move(is_pure)) {}
 
 bool enz::Undoing::isOld(const LoadInst *load) const {
   return any_of(stores_, [&](const auto &each) { return each.second && each.second->old == load; });
@@ -131,7 +159,11 @@ bool enz::Undoing::canUndo(StoreInst &store) {
 
 // The load just before a store of what it overwrites, if the program has one; else it is written when all is known.
 LoadInst *enz::Undoing::oldOf(StoreInst &store) {
-  for (Instruction *inst = store.getPrevNode(); inst && !inst->mayWriteToMemory(); inst = inst->getPrevNode())
+  const auto keeps = [&](const Instruction &inst) {
+    const auto *call = dyn_cast<CallBase>(&inst);
+    return !inst.mayWriteToMemory() || (call && is_pure_(*call));
+  };
+  for (Instruction *inst = store.getPrevNode(); inst && keeps(*inst); inst = inst->getPrevNode())
     if (auto *load = dyn_cast<LoadInst>(inst); load && load->isSimple() &&
                                                load->getPointerOperand() == store.getPointerOperand() &&
                                                load->getType() == store.getValueOperand()->getType())
@@ -193,7 +225,8 @@ bool enz::Undoing::usesOf(Instruction &read, SmallVectorImpl<const Instruction *
       // What a loop carries on is kept in itself.
       if (const auto *phi = dyn_cast<PHINode>(inst); phi && loops_.isLoopHeader(phi->getParent()))
         continue;
-      if (!seen.insert(inst).second)
+      // The reverse of a store asks for what is there of the adjoint, not for what was stored.
+      if (!seen.insert(inst).second || (isa<StoreInst>(inst) && cast<StoreInst>(inst)->getValueOperand() == value))
         continue;
       out.push_back(inst);
       const Type *type = inst->getType();

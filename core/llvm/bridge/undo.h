@@ -17,6 +17,12 @@
 
 namespace enz {
 
+// Moves stores of floats in loops behind what their blocks compute next, up to what else may access memory, so that as
+// little as can be comes after a store that the reverse sweep could take back. `is_pure` tells calls that compute
+// numbers and do nothing else. Whether anything moved.
+bool delayStores(llvm::Function &function, const llvm::LoopInfo &loops,
+                 llvm::function_ref<bool(const llvm::CallBase &)> is_pure);
+
 class Undoing {
 public:
   // The stores that may overwrite what a load has read, in any iteration; false if other writes may, or if it is not
@@ -26,9 +32,11 @@ public:
   using IsSteady = std::function<bool(const llvm::LoadInst &, const llvm::Loop &)>;
   // Whether nobody but the function can see what is stored somewhere.
   using IsPrivate = std::function<bool(const llvm::Value *)>;
+  // Whether a call computes a number and does nothing else.
+  using IsPure = std::function<bool(const llvm::CallBase &)>;
 
   Undoing(EnzOpaqueHost &host, llvm::Function &function, StoresAfter stores_after, IsSteady is_steady,
-          IsPrivate is_private);
+          IsPrivate is_private, IsPure is_pure);
 
   // Looks at the loads, all at once.
   void find(llvm::ArrayRef<llvm::LoadInst *> loads);
@@ -74,6 +82,7 @@ private:
   StoresAfter stores_after_;
   IsSteady is_steady_;
   IsPrivate is_private_;
+  IsPure is_pure_;
   size_t blocks_seen_ = 0;
   // None: cannot be undone.
   llvm::MapVector<llvm::StoreInst *, std::optional<Store>> stores_;

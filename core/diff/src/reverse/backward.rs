@@ -133,7 +133,10 @@ impl Reverse<'_, '_> {
             Op::Select => match active {
                 Some(r) => {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
-                    let cond = self.primal(args[0])?;
+                    let cond = match self.s.shape.running.get(&r).copied() {
+                        Some(running) => self.replaced_here(r, running)?,
+                        None => self.primal(args[0])?,
+                    };
                     let ty = self.e.ty(t);
                     let none = self.e.neutral(ty);
                     let (a, b) = (self.e.choose(cond, t, none), self.e.choose(cond, none, t));

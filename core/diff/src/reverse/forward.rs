@@ -40,6 +40,7 @@ impl Reverse<'_, '_> {
         for (l, _) in self.s.shape.loops.loops() {
             next.insert(l, self.e.slot(i64, None));
         }
+        self.make_latest();
         let order: Vec<BlockId> = self.s.shape.cfg.rpo().to_vec();
         for b in &order {
             let name = self.s.func.blocks[*b].name.clone().unwrap_or_else(|| b.to_string());
@@ -141,6 +142,7 @@ impl Reverse<'_, '_> {
             let Some(counter) = self.counters.get(&l).copied() else { continue };
             let iteration = self.e.b().load(i64, counter, 0, MemClass::Unknown);
             self.keep(Key::Count(l), iteration);
+            self.keep_latest(l);
             if let Some(base) = self.state.bases.get(&l).copied() {
                 let old = self.e.b().load(i64, base, 0, MemClass::Unknown);
                 let ran = self.e.b().add(iteration, one);
@@ -205,6 +207,7 @@ impl Reverse<'_, '_> {
             if let Some(n) = next.get(&l).copied() {
                 self.e.b().store(zero, n, 0, MemClass::Unknown);
             }
+            self.reset_latest(l);
             let inside: Vec<(LoopId, Rows)> =
                 self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, c)| (*id, c.rows.clone())).collect();
             for (id, rows) in inside {
@@ -393,6 +396,7 @@ impl Reverse<'_, '_> {
         self.in_lanes(|this| this.forward_inst_in_lane(i))?;
         if let Some(r) = self.s.func.insts[i].result {
             self.keep_value(r);
+            self.note_latest(i, r);
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ mod backward;
 mod calls;
 mod control;
 mod forward;
+mod latest;
 mod lookup;
 pub mod memory;
 pub mod samples;
@@ -115,6 +116,8 @@ pub(crate) struct Reverse<'a, 'm> {
     pub cleanup: Option<BlockId>,
     /// The primal result and its shadows, where they are returned.
     pub returned: Option<(ValueId, Vec<ValueId>)>,
+    /// Slots of the last iterations in which selections replaced what their loops carry on, in the forward sweep.
+    pub latest: BTreeMap<ValueId, ValueId>,
     /// Slots of what stores left in memory, by store.
     pub held: BTreeMap<InstId, Vec<ValueId>>,
 }
@@ -155,7 +158,7 @@ fn remembers_pointers(module: &Module, s: &Subject<'_>, plan: &Plan) -> bool {
     let kept = plan.choice.cached.iter().any(|k| match k {
         Key::Primal(v) | Key::Column(v) => is_pointer(*v),
         Key::Shadow(_) | Key::Tape(_) => true,
-        Key::Entered(_) | Key::Count(_) => false,
+        Key::Entered(_) | Key::Count(_) | Key::Latest(_) => false,
     });
     let loads =
         |i| matches!(s.func.insts[i].op, enzyme_ir::Op::Load(_)) && s.func.insts[i].result.is_some_and(is_pointer);
@@ -223,6 +226,7 @@ pub fn synthesise(
         here: None,
         cleanup: None,
         returned: None,
+        latest: BTreeMap::new(),
         held: BTreeMap::new(),
     };
     r.make_state();

@@ -110,7 +110,7 @@ impl Reverse<'_, '_> {
         match key {
             Key::Primal(v) | Key::Shadow(v) | Key::Column(v) => self.s.func.ty(v),
             Key::Entered(_) => self.e.module.ctx.types.int(32),
-            Key::Count(_) => self.e.module.ctx.types.int(64),
+            Key::Count(_) | Key::Latest(_) => self.e.module.ctx.types.int(64),
             Key::Tape(_) => self.e.module.ctx.types.ptr(),
         }
     }
@@ -133,7 +133,7 @@ impl Reverse<'_, '_> {
                 Key::Primal(v) | Key::Shadow(v) => {
                     self.s.func.def_inst(*v).filter(|i| self.plan.heap_slots.contains(i))
                 }
-                Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) => None,
+                Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) | Key::Latest(_) => None,
             };
             let lanes = if matches!(key, Key::Shadow(_)) { self.shadows.len() } else { 1 };
             for lane in 0..lanes {
@@ -319,7 +319,7 @@ impl Reverse<'_, '_> {
     }
 
     /// The iteration at hand.
-    fn iteration(&mut self, l: LoopId) -> ValueId {
+    pub fn iteration(&mut self, l: LoopId) -> ValueId {
         let i64 = self.e.module.ctx.types.int(64);
         let Some(counter) = self.counters.get(&l).copied() else { return self.e.b().i64(0) };
         self.e.b().load(i64, counter, 0, MemClass::Unknown)
