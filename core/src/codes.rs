@@ -14,6 +14,10 @@ pub struct Code {
     pub help: &'static str,
 }
 
+/// What Rust programs can do about [`E0301`]: they have no types to copy with.
+pub const E0301_IN_RUST: &str = "keep floats apart from text, counts and pointers: the data of each variant of an `enum` in a `Box` of its own, \
+    numbers in a `Vec` or a `HashMap` rather than a `BTreeMap`; and build with `opt-level = 2`";
+
 macro_rules! code {
     ($($id:ident, $title:literal, $help:literal;)+) => {
         $(#[doc = $title] pub const $id: Code = Code { id: stringify!($id), title: $title, help: $help };)+

@@ -39,6 +39,12 @@ impl Report {
         self
     }
 
+    /// What its user can do, in the language of the place.
+    fn help(&self, module: &Module) -> &'static str {
+        let in_rust = self.loc.is_some_and(|l| module.locs[l].file.ends_with(".rs"));
+        if in_rust && self.code == codes::E0301 { codes::E0301_IN_RUST } else { self.code.help }
+    }
+
     /// Hands the report to the host compiler.
     pub fn show(&self, session: &mut Session) {
         session.diagnose(&Diagnostic {
@@ -46,7 +52,7 @@ impl Report {
             code: self.code.id,
             message: self.message.clone(),
             notes: self.notes.clone(),
-            help: self.code.help,
+            help: self.help(&session.ir),
             function: self.func,
             loc: self.loc,
         });

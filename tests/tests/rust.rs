@@ -15,8 +15,8 @@ const BUILD_LIMIT: Duration = Duration::from_secs(1500);
 /// Some hundred allocations in a second.
 const VALGRIND_LIMIT: Duration = Duration::from_secs(120);
 /// Checks that the programs make; a program that stops early has fewer. Without optimisation some of the corpus are refused.
-const CHECKS: usize = 163;
-const CHECKS_UNOPTIMISED: usize = 147;
+const CHECKS: usize = 167;
+const CHECKS_UNOPTIMISED: usize = 151;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         }),
         trial("refused::unknown", unknown),
         trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
+        trial("refused::untyped", || says(UNTYPED, true, &["src/main.rs:", "[E0301]", "in a `Box` of its own"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("hash_map", hash_map),
@@ -404,6 +405,28 @@ const COUNT: &str = "
 #[enzyme::autodiff_reverse(d, Active, Active)]
 fn f(x: f64, y: f64) -> f64 { x * y }
 fn main() {}
+";
+/// In the variable lies now a number, now a box, which is moved into the next box.
+const UNTYPED: &str = "
+enum Expression { Number(f64), Negative(Box<Expression>), Product(Box<Expression>, Box<Expression>) }
+use Expression::*;
+fn value(e: &Expression) -> f64 {
+    match e {
+        Number(v) => *v,
+        Negative(a) => -value(a),
+        Product(a, b) => value(a) * value(b),
+    }
+}
+fn nested(x: &[f64]) -> f64 {
+    let mut e = Number(x[0]);
+    for v in x {
+        e = if *v > 0.5 { Product(Box::new(e), Box::new(Number(*v))) } else { Negative(Box::new(e)) };
+    }
+    value(&e)
+}
+fn main() {
+    std::hint::black_box(enzyme::grad!(nested, &[1.0, 2.0][..]));
+}
 ";
 /// Functions of which nothing is known, more of them than lld tells errors by itself.
 /// The operation is in the standard library; the call of it is what its author can change.

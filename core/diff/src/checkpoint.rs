@@ -198,6 +198,7 @@ impl Writer<'_, '_> {
             mode: Mode::Combined,
             context: self.s.activity.calls.get(&outlined.call).cloned().ok_or_else(lost)?,
             kept: std::collections::BTreeSet::new(),
+            own: crate::owned::passed_on(&self.s, outlined.call),
             unwinds: self.s.key.unwinds,
             products: self.s.key.products,
             keeps: false,

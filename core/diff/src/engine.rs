@@ -248,12 +248,13 @@ impl Engine {
         let rules = &module.stated.rules;
         let multiplies = reached.iter().any(|f| rules.get(f).is_some_and(|rule| rule.product));
         let products = unwinds && request.mode == Mode::Combined && multiplies;
-        let kept = BTreeSet::new();
+        let (kept, own) = (BTreeSet::new(), BTreeSet::new());
         let key = DerivativeKey {
             func: request.func,
             mode: request.mode,
             context,
             kept,
+            own,
             unwinds: unwinds || request.keeps,
             products,
             keeps: request.keeps,

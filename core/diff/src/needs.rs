@@ -9,6 +9,7 @@ use enzyme_rules::{Needs, Operand, Place, Rule};
 
 use crate::copies::{Bytes, Overwritten, overwritten, taken_for_integer, writes_beside_floats};
 use crate::keys::{Key, Subject};
+use crate::owned::Replaced;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
 
@@ -145,6 +146,11 @@ impl Collector<'_> {
                         return Err(
                             Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i)
                         );
+                    }
+                    let ctx = &self.module.ctx;
+                    let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
+                    if crate::owned::replaces_pointer(s, *p, len) == Replaced::Contended {
+                        return self.refuse(i, "a float in the place of a pointer, in memory of the caller");
                     }
                     self.shadow(*p);
                 } else if s.has_shadow(*p) {

@@ -3,12 +3,20 @@
 //! What a function reallocates has a new shadow afterwards; the adjoints of its old content end up in the old shadow,
 //! which dies with the derivative. For memory that the caller of the derivative owns that would be the gradient: such
 //! requests are refused. Calls are followed; all calls of one function count for each of them.
+//!
+//! Where a float takes the place of a pointer the forward sweep leaves no shadow of that pointer behind: it would be taken for an
+//! adjoint. In memory of the caller an adjoint may lie there already, which must stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::callee::MemoryEffect;
-use enzyme_analysis::{Callee, ClassId, Context, Units, resolve};
-use enzyme_ir::{FuncId, InstId, Module};
+use enzyme_analysis::memory::{Class, FuncMemory, Proof, Span};
+use enzyme_analysis::{Callee, ClassId, Context, Object, Units, resolve};
+use enzyme_ir::{ByteType, FuncId, InstId, Module, ValueId};
+
+use crate::keys::Subject;
+
+const POINTER: u64 = 8;
 
 /// The instruction of `root` that reallocates memory with a shadow given by the caller, if there is one.
 pub fn reallocates(module: &Module, units: &Units, root: FuncId, context: &Context) -> Option<InstId> {
@@ -66,4 +74,71 @@ fn moved_in(
         }
     }
     out
+}
+
+/// Memory of callers, and of global variables.
+fn given(memory: &FuncMemory) -> BTreeSet<ClassId> {
+    let global = |class: &Class| class.objects.iter().any(|o| matches!(o, Object::Global(_)));
+    let globals = memory.classes.iter().filter(|(_, class)| global(class)).map(|(id, _)| id);
+    let roots = memory.params.iter().flatten().copied().chain(globals);
+    roots.flat_map(|root| memory.chain(root)).collect()
+}
+
+/// Whether pointers may lie in `len` bytes at `span`.
+fn holds_pointers(class: &Class, span: Span, len: u64) -> bool {
+    let is_pointer = |(item, proof): (&enzyme_analysis::memory::Item, &Proof)| {
+        item.ty == ByteType::Pointer && *proof > Proof::Declared && item.span.overlaps(item.size, span, len)
+    };
+    class.items.iter().any(is_pointer) || class.edges.iter().any(|e| e.at.overlaps(POINTER, span, len))
+}
+
+/// What becomes of the pointer whose place a float takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replaced {
+    /// There is none, or what there is lies in memory of the caller and is but a guess.
+    None,
+    /// Its shadow is cleared.
+    Cleared,
+    /// It may be the caller's, as may the adjoint that lies in the same place.
+    Contended,
+}
+
+/// What becomes of pointers where floats of `len` bytes are stored at `p`.
+pub fn replaces_pointer(s: &Subject<'_>, p: ValueId, len: u64) -> Replaced {
+    let memory = &s.unit.memory;
+    let Some(id) = memory.class_of[p] else { return Replaced::None };
+    let (class, span) = (&memory.classes[id], memory.span_of[p]);
+    if !holds_pointers(class, span, len) {
+        return Replaced::None;
+    }
+    if s.key.own.contains(&id) || !given(memory).contains(&id) {
+        return Replaced::Cleared;
+    }
+    let same = enzyme_analysis::memory::Item { span, size: POINTER, ty: ByteType::Pointer };
+    let certain = class.items.get(&same).is_some_and(|proof| *proof >= Proof::Passed);
+    match certain && span.stride == 0 && !class.is_several() {
+        true => Replaced::Contended,
+        false => Replaced::None,
+    }
+}
+
+/// Classes of what the call `i` calls that belong to the derivative, and where floats take the place of pointers.
+pub fn passed_on(s: &Subject<'_>, i: InstId) -> BTreeSet<ClassId> {
+    let memory = &s.unit.memory;
+    let both = |id: &ClassId| {
+        let class = &memory.classes[*id];
+        let mut floats = class.items.keys().filter(|item| matches!(item.ty, ByteType::Float(_)));
+        floats.any(|item| holds_pointers(class, item.span, item.size))
+    };
+    let mixed: BTreeSet<ClassId> = memory.classes.keys().filter(both).collect();
+    if mixed.is_empty() {
+        return mixed;
+    }
+    let given = given(memory);
+    let owned = |id: &ClassId| mixed.contains(id) && (!given.contains(id) || s.key.own.contains(id));
+    match memory.calls.get(&i) {
+        Some(map) => map.iter().filter(|(_, placed)| owned(&placed.class)).map(|(theirs, _)| *theirs).collect(),
+        // Within a recursive group classes are shared.
+        None => mixed.iter().copied().filter(owned).collect(),
+    }
 }

@@ -50,6 +50,8 @@ pub struct DerivativeKey {
     pub context: Context,
     /// Outer memory that nobody writes between the sweeps; matters to split modes only.
     pub kept: BTreeSet<ClassId>,
+    /// Outer memory that belongs to the derivative, where floats take the place of pointers: no adjoint of a result lies there yet.
+    pub own: BTreeSet<ClassId>,
     /// Something that the outermost derivative calls may throw: tapes are on the list of deferred frees.
     pub unwinds: bool,
     /// Tapes of products are on a list of their own, which the outermost derivative frees whether it returns or is left by an exception.

@@ -127,6 +127,11 @@ void enz::markRustLibrary(Module &module) {
     if (!(name.starts_with("_R") || former) || function.hasFnAttribute("enzyme_math"))
       continue;
     const std::string path = pathOf(name);
+    // It ends the process. Were it to unwind, what is about to be boxed would have to be dropped there, and stay in
+    // memory of its own instead of going straight into the box: copies of bytes, between all variants of an
+    // enumeration.
+    if (path == "alloc::alloc::handle_alloc_error")
+      function.setDoesNotThrow();
     if (dropsOwn(path))
       function.addFnAttr(kDropsOwn);
     const StringRef row = rowOf(path, function);

@@ -161,9 +161,11 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
             Ok(0) if whole => mark(&mut map, start, item, *rank, moved),
             Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, *rank, moved),
             Ok(s) => {
-                let mut at = start.rem_euclid(s);
+                // What begins within the stretch and goes on behind it.
+                let begins = whole && start > 0 && span.stride == 0 && !item.span.both;
+                let mut at = if begins { start } else { start.rem_euclid(s) };
                 // An item that begins before the stretch and reaches into it.
-                if whole && at + item.size as i64 > s {
+                if whole && !begins && at + item.size as i64 > s {
                     mark(&mut map, at - s, item, *rank, moved);
                 }
                 while at < cells as i64 {
@@ -296,8 +298,9 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
             0 => out.push((apart, kind)),
             step if (step as u64) < item.size => return None,
             step => {
-                let mut at = apart.rem_euclid(step);
-                if at + item.size as i64 > step {
+                let begins = apart > 0 && place.stride == 0 && !item.span.both;
+                let mut at = if begins { apart } else { apart.rem_euclid(step) };
+                if !begins && at + item.size as i64 > step {
                     out.push((at - step, kind));
                 }
                 while at < len as i64 {
@@ -402,6 +405,8 @@ pub fn moved_span(what: Span, size: u64, from: Span, to: Span, len: Option<u64>,
             let r = apart.rem_euclid(s);
             Span::at((r as u64 + size <= reach).then_some(r)?)
         }
+        // What begins within the stretch and goes on behind it.
+        Ok(_) if apart > 0 && from.stride == 0 && !what.both => Span::at(apart).step(step, false),
         Ok(s) => Span::at(apart.rem_euclid(s)).step(step, false),
         Err(_) => return None,
     };

@@ -165,7 +165,7 @@ impl<'a> Solver<'a> {
         for (n, (p, a)) in callee.params.iter().zip(args).enumerate() {
             let Some(p) = p else { continue };
             let Some(a) = self.addr(f, *a) else { continue };
-            let span = self.module.funcs[g].params.get(n).map_or(Span::at(0), |v| callee.span_of[*v]);
+            let span = callee.entries.get(n).copied().unwrap_or_default();
             roots.push((*p, span, a));
         }
         let constant = |o: &Object| matches!(o, Object::Global(g) if is_constant(&self.module.globals[*g]));

@@ -16,7 +16,7 @@ use indexmap::IndexSet;
 use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
-use super::index::{factor, is_address, may_step_back, traces_to_pointer};
+use super::index::{choices, factor, is_address, may_step_back, signed, traces_to_pointer};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
 use crate::callee::{Callee, resolve};
@@ -90,6 +90,8 @@ fn bits_of(ctx: &Context, func: &Func, uses: &Uses, v: ValueId) -> Option<FloatK
 pub(super) struct GroupFunc {
     pub(super) uses: Uses,
     pub(super) of: SecondaryMap<ValueId, Option<Addr>>,
+    /// Where the arguments of callers outside of the group point to; calls inside of it widen only the parameters.
+    entries: Vec<Option<Addr>>,
     pub(super) ret: Option<Addr>,
     pub(super) calls: BTreeMap<InstId, BTreeMap<ClassId, Addr>>,
     /// The same for memory of the callee's own over which it copies.
@@ -114,16 +116,18 @@ impl<'a> Solver<'a> {
     fn declare(&mut self, f: FuncId) {
         let func = &self.module.funcs[f];
         let mut of = SecondaryMap::new();
+        let mut entries = vec![None; func.params.len()];
         for (i, p) in func.params.iter().enumerate() {
             if may_hold_address(self.module, func.ty(*p)) {
                 let c = self.store.fresh();
                 self.store.add_object(c, Object::Param(f, i as u32));
                 of[*p] = Some(c);
+                entries[i] = Some(c);
                 self.declare_param(f, func, i, c);
             }
         }
         let (calls, relays) = (BTreeMap::new(), BTreeMap::new());
-        self.group.insert(f, GroupFunc { uses: Uses::new(func), of, ret: None, calls, relays });
+        self.group.insert(f, GroupFunc { uses: Uses::new(func), of, entries, ret: None, calls, relays });
     }
 
     /// What attributes and debug information say of the memory behind a parameter.
@@ -410,11 +414,7 @@ impl<'a> Solver<'a> {
         }
         let mut ty = elem;
         for (n, index) in inst.args.iter().enumerate().skip(1) {
-            let value =
-                func.as_const(*index).and_then(|c| ctx.consts.as_u64(c)).map(|x| match ctx.types[func.ty(*index)] {
-                    Type::Int(bits) if bits < 64 => ((x << (64 - bits)) as i64) >> (64 - bits),
-                    _ => x as i64,
-                });
+            let value = signed(self.module, func, *index);
             if n > 1 {
                 let Some((moved, inner)) = ctx.layout.element(&ctx.types, ty, value.map_or(0, |v| v as u64)) else {
                     at = Addr { span: Span::anywhere(), ..at };
@@ -427,6 +427,10 @@ impl<'a> Solver<'a> {
             match (value, size) {
                 (Some(x), Some(size)) if n == 1 => at = at.shift(x.wrapping_mul(size as i64)),
                 (Some(_), _) => {}
+                (None, Some(size)) if let Some(chosen) = choices(self.module, func, *index) => {
+                    let places = chosen.iter().map(|x| at.span.shift(x.wrapping_mul(size as i64)));
+                    at.span = places.reduce(Span::join).unwrap_or(at.span);
+                }
                 (None, Some(size)) => {
                     let module = self.module;
                     let mut place = |v: ValueId| {
@@ -651,6 +655,8 @@ impl<'a> Solver<'a> {
                 }
             }
             let params = func.params.iter().map(|p| class_of[*p]).collect();
+            let entry = |a: Option<Addr>| a.and_then(&mut place).map_or(Span::at(0), |(_, span)| span);
+            let entries = group.entries.into_iter().map(entry).collect();
             let ret = group.ret.and_then(&mut place);
             let mut calls = BTreeMap::new();
             for (i, map) in group.calls {
@@ -672,6 +678,7 @@ impl<'a> Solver<'a> {
                 span_of,
                 classes,
                 params,
+                entries,
                 ret,
                 ret_span,
                 calls,

@@ -1,11 +1,14 @@
 //! What integers tell of the addresses made with them.
 
-use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, Type, ValueId};
 
 use super::Span;
 use super::span::gcd;
 use crate::callee::{Callee, resolve};
 use crate::uses::Uses;
+
+/// Choices among more constants are not followed.
+const MAX_CHOICES: usize = 16;
 
 /// Class and offsets of an address.
 pub(super) type Place<'p> = &'p mut dyn FnMut(ValueId) -> Option<(u32, Span)>;
@@ -62,6 +65,38 @@ pub(super) fn factor(module: &Module, func: &Func, v: ValueId, open: &mut Vec<Va
     };
     open.pop();
     out
+}
+
+/// The integers that `v` may be, if it is a choice of constants.
+pub(super) fn choices(module: &Module, func: &Func, v: ValueId) -> Option<Vec<i64>> {
+    let (mut work, mut seen, mut out) = (vec![v], Vec::new(), Vec::new());
+    while let Some(v) = work.pop() {
+        if seen.contains(&v) {
+            continue;
+        }
+        seen.push(v);
+        if func.as_const(v).is_some() {
+            out.push(signed(module, func, v)?);
+            continue;
+        }
+        let inst = &func.insts[func.def_inst(v).filter(|_| seen.len() < MAX_CHOICES)?];
+        match (&inst.op, inst.args.as_slice()) {
+            (Op::Phi(_), args) => work.extend(args),
+            (Op::Select, [_, a, b]) => work.extend([a, b]),
+            (Op::Freeze, [a]) => work.push(*a),
+            _ => return None,
+        }
+    }
+    Some(out)
+}
+
+/// The value of a constant index.
+pub(super) fn signed(module: &Module, func: &Func, v: ValueId) -> Option<i64> {
+    let x = module.ctx.consts.as_u64(func.as_const(v)?)?;
+    Some(match module.ctx.types[func.ty(v)] {
+        Type::Int(bits) if bits < 64 => ((x << (64 - bits)) as i64) >> (64 - bits),
+        _ => x as i64,
+    })
 }
 
 /// Whether an integer is made of a pointer, or made a pointer, here or where a call takes it to or has it from.

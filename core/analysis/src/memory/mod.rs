@@ -177,6 +177,9 @@ pub struct FuncMemory {
     pub classes: PrimaryMap<ClassId, Class>,
     /// Class of each parameter.
     pub params: Vec<Option<ClassId>>,
+    /// Where in its class an argument points to that comes from outside of the recursive group: one place, wherever calls within
+    /// the group let the parameter point to besides.
+    pub entries: Vec<Span>,
     /// Class of the result.
     pub ret: Option<ClassId>,
     /// Where in its class the result points to.

@@ -149,9 +149,9 @@ impl Reverse<'_, '_> {
 pub fn callee_key(module: &Module, s: &Subject<'_>, i: InstId, mode: Mode) -> Option<DerivativeKey> {
     let context = s.activity.calls.get(&i)?.clone();
     let Callee::Defined(func) = resolve(module, s.func, i) else { return None };
-    let kept = kept_by(module, s, i, &context);
+    let (kept, own) = (kept_by(module, s, i, &context), crate::owned::passed_on(s, i));
     let key = s.key.clone();
-    Some(DerivativeKey { func, mode, context, kept, placed: false, value: false, ..key })
+    Some(DerivativeKey { func, mode, context, kept, own, placed: false, value: false, ..key })
 }
 
 /// Classes of the callee whose memory is not written between the sweeps: reached by one argument only, of which

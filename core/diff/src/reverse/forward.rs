@@ -9,6 +9,7 @@ use super::{Reverse, as_call, samples};
 use crate::checkpoint;
 use crate::copies::{Bytes, classify, leads_to_shadows, taken_for_integer};
 use crate::keys::{Key, holds_no_address, moved_in_lanes};
+use crate::owned::{Replaced, replaces_pointer};
 use crate::plan::{Rows, shadow_release, shadow_rule};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
@@ -440,6 +441,8 @@ impl Reverse<'_, '_> {
                         at = self.e.guarded(at, primal, ty);
                     }
                     self.e.store_shadow(shadow, at, *access);
+                } else {
+                    self.forget_pointer(*v, *p)?;
                 }
             }
             _ => {
@@ -692,7 +695,16 @@ impl Reverse<'_, '_> {
             crate::runtime::require_shadow_of_copy(&mut self.e, to, from, &place);
         }
         match bytes {
-            Bytes::Floats(_) | Bytes::NoFloats(false) => {}
+            Bytes::NoFloats(false) => {}
+            Bytes::Floats(_) => {
+                let fixed = self.s.func.as_const(*n).and_then(|c| self.e.module.ctx.consts.as_u64(c));
+                if replaces_pointer(&self.s, *d, fixed.unwrap_or(1 << 40)) == Replaced::Cleared {
+                    let (to, bytes) = (self.forward_shadow(*d)?, self.forward_value(*n));
+                    let bytes = self.e.to_i64(bytes);
+                    let bytes = self.forward_shadow_bytes(*d, to, bytes);
+                    self.e.fill_zero(to, bytes);
+                }
+            }
             Bytes::Characters => {
                 if self.s.has_shadow(*c) {
                     let (shadow, bytes) = (self.forward_shadow(*c)?, self.forward_value(*n));

@@ -54,13 +54,14 @@ impl Reverse<'_, '_> {
         let context = self.s.activity.calls.get(&i).cloned().ok_or_else(lost)?;
         let Callee::Defined(func) = resolve(self.e.module, self.s.func, i) else { return Err(lost()) };
         let DerivativeKey { unwinds, products, transposed, width, .. } = *self.s.key;
-        let kept = BTreeSet::new();
+        let (kept, own) = (BTreeSet::new(), crate::owned::passed_on(&self.s, i));
         let mode = Mode::Combined;
         let key = DerivativeKey {
             func,
             mode,
             context,
             kept,
+            own,
             unwinds,
             products,
             keeps: false,

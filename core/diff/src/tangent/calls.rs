@@ -243,6 +243,7 @@ impl Tangent<'_, '_> {
             mode: Mode::Forward,
             context,
             kept: Default::default(),
+            own: Default::default(),
             unwinds: false,
             products: false,
             keeps: false,

@@ -48,6 +48,7 @@ fn with_subject(source: &str, facts: impl Fn(&Func) -> Facts, test: impl FnOnce(
         mode: Mode::Combined,
         context: context.clone(),
         kept: BTreeSet::new(),
+        own: BTreeSet::new(),
         unwinds: false,
         products: false,
         keeps: false,

@@ -54,7 +54,7 @@ programs! {
     learning: perceptron 25, boxed_layers 8, owning_layers 14, lstm 32, convolution 13, attention 24, mixture 9, logistic 4, process 3, hidden_states 15, alignment 10;
     numerics: elimination 20, newton 3, conjugate_gradients 12, spline 7, bezier 10, spectrum 8, quadrature 3, eigenvalue 9, option_price 5,
         american 4, asian 3;
-    structures: tree 4, iterators 8, trimmed_mean 9, shortest_ways 7, model 4, boxed_closures 6, ledger 7, in_place 8;
+    structures: tree 4, iterators 8, trimmed_mean 9, shortest_ways 7, model 4, boxed_closures 6, ledger 7, in_place 8, search_tree 9, expression 4;
     libraries: rotations 7, systems 12, least_squares 12;
 }
 

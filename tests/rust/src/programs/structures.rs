@@ -305,3 +305,70 @@ pub fn counters<T: Number>(x: &[T]) -> T {
     table.values_mut().for_each(|v| *v *= gone);
     (0..11).map(|n| table.get(&n).map_or(x[2], |v| *v * (1.0 + f64::from(n)))).sum::<T>() * 0.1
 }
+
+/// A search tree that is descended by a cursor: the place of a subtree is the root, or one of two in any node.
+struct Search<T> {
+    root: Option<Box<Branch<T>>>,
+}
+struct Branch<T> {
+    key: T,
+    weight: T,
+    below: [Option<Box<Branch<T>>>; 2],
+}
+
+impl<T: Number> Search<T> {
+    fn insert(&mut self, key: T, weight: T) {
+        let mut at = &mut self.root;
+        while let Some(branch) = at {
+            at = &mut branch.below[usize::from(key >= branch.key)];
+        }
+        *at = Some(Box::new(Branch { key, weight, below: [None, None] }));
+    }
+}
+
+fn weigh<T: Number>(at: &Option<Box<Branch<T>>>, depth: T) -> T {
+    let Some(branch) = at else { return T::from(0.0) };
+    let [left, right] = &branch.below;
+    branch.weight * depth + weigh(left, depth * branch.key) + weigh(right, depth + 1.0)
+}
+
+/// Weights in a search tree, by depth.
+pub fn search_tree<T: Number>(x: &[T]) -> T {
+    let mut tree = Search { root: None };
+    for (n, v) in x.iter().enumerate() {
+        tree.insert(*v * 0.01 + (n as f64 * 2.3).sin(), *v * *v);
+    }
+    weigh(&tree.root, T::from(1.0))
+}
+
+/// An expression: in a node lies now a number, now boxes, now an index.
+enum Expression<T> {
+    Number(T),
+    Parameter(usize),
+    Sum(Box<Expression<T>>, Box<Expression<T>>),
+    Product(Box<Expression<T>>, Box<Expression<T>>),
+    Sine(Box<Expression<T>>),
+}
+use Expression::{Parameter, Product, Sine, Sum};
+
+impl<T: Number> Expression<T> {
+    fn number(v: T) -> Box<Expression<T>> {
+        Box::new(Expression::Number(v))
+    }
+    fn value(&self, x: &[T]) -> T {
+        match self {
+            Expression::Number(v) => *v,
+            Parameter(n) => x[*n],
+            Sum(a, b) => a.value(x) + b.value(x),
+            Product(a, b) => a.value(x) * b.value(x),
+            Sine(a) => a.value(x).sin(),
+        }
+    }
+}
+
+/// An expression with numbers of the argument in it.
+pub fn expression<T: Number>(x: &[T]) -> T {
+    let inner = Sine(Box::new(Product(Expression::number(x[2] * x[0]), Box::new(Parameter(3)))));
+    let whole = Sum(Box::new(Product(Expression::number(x[0] * x[1]), Box::new(Parameter(1)))), Box::new(inner));
+    whole.value(x) * whole.value(&[x[3], x[2], x[1], x[0]])
+}
