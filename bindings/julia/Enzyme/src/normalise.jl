@@ -62,6 +62,8 @@ end
 const CONSTANT = "jtbaa_const"
 const HEADER = "enzyme_header"
 const UNCHANGED = ("jtbaa_stack", "jtbaa_immut")
+# Of memory of any kind, as `unsafe_load` reads it: a float below would lie beside the elements of arrays, and would meet none of them.
+const GENERAL = ("jtbaa", "jtbaa_data", "jtbaa_value")
 
 "What the tags of a module become; each is asked for often."
 struct Tags
@@ -102,7 +104,7 @@ function made_tag(c::LLVM.Ref, given::LLVM.Ref, kind::Int, constants::Bool)
     type = parts[2]
     name, above = LLVM.md_string(LLVM.operands(type)[1]), LLVM.operands(type)[2]
     (name == HEADER || name == CONSTANT && !constants) && return given
-    (name == "double" || name == "float") && return given
+    (name == "double" || name == "float" || name in GENERAL) && return given
     plain = name in UNCHANGED || name == CONSTANT
     if plain
         # What is above them all says nothing of them.
@@ -119,7 +121,8 @@ end
 
 """
 Says of accesses to floats that they are of floats, in Julia's tree of types for alias analysis and by the names that the engine knows. Copies
-that LLVM later makes with integers keep that. Floats become children of what Julia says, so accesses of other types still meet them.
+that LLVM later makes with integers keep that. Floats become children of what Julia says, if nothing else is below that, so accesses of other types still
+meet them.
 
 Immutable objects, in memory of their own or on the stack, are of one type then. Julia reads them as memory that never changes, which holds in functions
 that are given them; derivatives put these and those that make the objects into one, so that is taken back (`constants`) once Julia has optimised. It stays

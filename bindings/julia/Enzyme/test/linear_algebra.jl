@@ -28,6 +28,16 @@ two(f, a, b) = test_reverse(f, Active, (a, Duplicated), (b, Duplicated)) && test
     @test dA ≈ 2A'
 end
 
+# What is read through pointers (BLAS) was stored as elements of arrays.
+@testset "arrays made inside" begin
+    both(f, x) = test_reverse(f, Active, (x, Duplicated)) && test_forward(f, Duplicated, (x, Duplicated))
+    @test both(A -> (A * [1.0, 2.0, 3.0, 4.0, 5.0])[1], A45())
+    @test both(A -> (M = A .* 2; y = zeros(4); mul!(y, M, [1.0, 2.0, 3.0, 4.0, 5.0]); y[1] * y[2]), A45())
+    @test both(x -> (M = hcat(x, 2 .* x); sum(abs2, M * [1.0, 2.0])), v5())
+    @test both(x -> dot([1.0, 2.0, 3.0, 4.0, x[5]], x), v5())
+    @test both(x -> (y = zeros(5); p = pointer(y); GC.@preserve y (unsafe_store!(p, x[1]^2, 2); y[3] = x[2]); y[2] * unsafe_load(p, 3)), v5())
+end
+
 @testset "norms" begin
     @test test_reverse(norm, Active, (v5(), Duplicated))
     @test test_reverse(norm, Active, (sin.(1:40.0), Duplicated))
