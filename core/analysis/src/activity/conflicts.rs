@@ -62,7 +62,7 @@ impl Pass<'_> {
     }
 
     /// Whether the program says that no derivative flows through the memory of `class`.
-    fn is_declared_inactive(&self, class: ClassId) -> bool {
+    pub(super) fn is_declared_inactive(&self, class: ClassId) -> bool {
         let declared = |o: &Object| matches!(o, Object::Global(g) if self.program.module.stated.inactive.contains(g));
         self.program.unit(self.f).is_some_and(|u| u.memory.classes[class].objects.iter().any(declared))
     }
@@ -137,6 +137,9 @@ impl Pass<'_> {
                     });
                     if let (Some((class, store)), true) = (reads_dropped, out.calls.contains_key(&i)) {
                         self.conflicts.push(Conflict::LostInPinned { class, store, load: i });
+                    }
+                    if let Some(lost) = self.read_elsewhere(i, out, useful) {
+                        self.conflicts.push(lost);
                     }
                     if let Callee::Unknown(callee) = resolve(self.program.module, func, i) {
                         let active = func.call_args(i).iter().any(|a| {
