@@ -45,7 +45,8 @@ fn reads(program: &Program<'_>, f: FuncId, class: ClassId, seen: &mut BTreeSet<(
         let inst = &func.insts[i];
         match &inst.op {
             Op::Load(_) | Op::AtomicRmw(..) => {
-                inst.args.first().is_some_and(is_class) && inst.result.is_some_and(|r| unit.carry[r].may() || unit.memory.class_of[r].is_some())
+                inst.args.first().is_some_and(is_class)
+                    && inst.result.is_some_and(|r| unit.carry[r].may() || unit.memory.class_of[r].is_some())
             }
             Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => match resolve(program.module, func, i) {
                 Callee::Defined(g) if !program.func(g).attrs.inactive => {
