@@ -19,6 +19,7 @@
 //! Flow-sensitive for values (SSA), flow-insensitive for memory.
 
 mod conflicts;
+mod elsewhere;
 mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -664,12 +665,7 @@ impl<'a> Pass<'a> {
 
     /// Which class of ours each outer class of the callee is.
     fn class_map(&self, i: InstId, g: FuncId) -> Vec<(ClassId, ClassId)> {
-        let (Some(unit), Some(theirs)) = (self.program.unit(self.f), self.program.unit(g)) else { return Vec::new() };
-        match unit.memory.calls.get(&i) {
-            Some(map) => map.iter().map(|(a, b)| (*a, b.class)).collect(),
-            // Within a recursive group classes are shared.
-            None => theirs.outer_classes.iter().map(|c| (*c, *c)).collect(),
-        }
+        self.program.class_map(self.f, i, g)
     }
 
     /// The context of a call, or `None` if nothing active enters it.

@@ -139,6 +139,16 @@ impl<'a> Program<'a> {
         self.units.get(f)
     }
 
+    /// Which class of `f` each outer class of `g` is, that the instruction `i` calls.
+    pub(crate) fn class_map(&self, f: FuncId, i: InstId, g: FuncId) -> Vec<(ClassId, ClassId)> {
+        let (Some(unit), Some(theirs)) = (self.unit(f), self.unit(g)) else { return Vec::new() };
+        match unit.memory.calls.get(&i) {
+            Some(map) => map.iter().map(|(a, b)| (*a, b.class)).collect(),
+            // Within a recursive group classes are shared.
+            None => theirs.outer_classes.iter().map(|c| (*c, *c)).collect(),
+        }
+    }
+
     /// The function `f`.
     pub fn func(&self, f: FuncId) -> &'a Func {
         &self.module.funcs[f]

@@ -35,6 +35,7 @@ import .Models: within_autodiff, ignore_derivatives
 include("statements.jl")
 include("enzyme_rules.jl")
 include("catching.jl")
+include("literals.jl")
 include("thunk.jl")
 include("collector.jl")
 include("autodiff.jl")

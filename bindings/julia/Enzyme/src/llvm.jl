@@ -17,7 +17,7 @@ const Builder = Ref
 "LLVM's number for the kinds of types and values that are asked for here."
 const KIND_VOID, KIND_FLOAT, KIND_DOUBLE, KIND_INTEGER, KIND_POINTER = 0, 2, 3, 8, 12
 const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_INT, VALUE_INSTRUCTION = 5, 10, 18, 24
-const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_GEP, OP_INTTOPTR, OP_BITCAST = 45, 1, 27, 28, 29, 40, 41
+const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_GEP, OP_INTTOPTR, OP_BITCAST, OP_ADDRSPACECAST = 45, 1, 27, 28, 29, 40, 41, 60
 "Julia's number for the space of addresses of what arrays hold."
 const SPACE_DATA = 13
 const LINKAGE_EXTERNAL, LINKAGE_INTERNAL = 0, 8

@@ -132,6 +132,8 @@ for (letter, T) in (("d", Float64), ("s", Float32))
     BLAS["$(letter)gemm_64_"] = (gemm, (P{UInt8}, P{UInt8}, I, I, I, P{T}, P{T}, I, P{T}, I, P{T}, P{T}, I))
 end
 
+include("lapack.jl")
+
 both(x) = (sin(x), cos(x))
 
 "A product of a matrix with its own transpose, all of it."
@@ -210,6 +212,11 @@ function add!(m::LLVM.Module, model, types, world; finished = false, name = "enz
     instance = Emit.method_instance(Tuple{typeof(model),types...}, world)
     made = Emit.native(instance)
     symbol = Emit.symbol(made, Emit.code_instance(instance, world))
+    for signature in inactive_parts(types)
+        part = Emit.code_instance(Emit.method_instance(signature, world), world)
+        f = part === nothing ? C_NULL : LLVM.GetNamedFunction(made.mod, Emit.symbol(made, part))
+        f == C_NULL || Normalise.inactive!(LLVM.GetModuleContext(made.mod), f)
+    end
     for f in LLVM.functions(made.mod)
         if LLVM.name(f) == symbol
             LLVM.SetLinkage(f, LLVM.LINKAGE_EXTERNAL)

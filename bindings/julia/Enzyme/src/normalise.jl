@@ -62,6 +62,8 @@ end
 const CONSTANT = "jtbaa_const"
 const HEADER = "enzyme_header"
 const UNCHANGED = ("jtbaa_stack", "jtbaa_immut")
+# Of memory of any kind, as `unsafe_load` reads it: a float below would lie beside the elements of arrays, and would meet none of them.
+const GENERAL = ("jtbaa", "jtbaa_data", "jtbaa_value")
 
 "What the tags of a module become; each is asked for often."
 struct Tags
@@ -74,20 +76,25 @@ function type_node(c::LLVM.Ref, name::String, above::LLVM.Ref)
     LLVM.MDNodeInContext(c, [LLVM.MDStringInContext(c, name, sizeof(name)), above, LLVM.ConstInt(LLVM.Int64TypeInContext(c), 0, 0)], 3)
 end
 
-"Whether a read is of the header of an array: of its data's address, or of a size, which lies among addresses."
-function reads_header(i::LLVM.Ref)
+"Whether a read is of the address of an array's data."
+function reads_data_address(i::LLVM.Ref)
+    type = LLVM.TypeOf(i)
+    LLVM.GetTypeKind(type) == LLVM.KIND_POINTER && LLVM.GetPointerAddressSpace(type) == LLVM.SPACE_DATA
+end
+
+"Whether a read is of a size in the header of an array, which lies among addresses."
+function reads_size(i::LLVM.Ref)
     type, from = LLVM.TypeOf(i), LLVM.GetOperand(i, 0)
-    LLVM.GetTypeKind(type) == LLVM.KIND_POINTER && return LLVM.GetPointerAddressSpace(type) == LLVM.SPACE_DATA
     LLVM.GetTypeKind(type) == LLVM.KIND_INTEGER && LLVM.is_operation(from, LLVM.OP_BITCAST) || return false
     from = LLVM.GetOperand(from, 0)
     LLVM.is_operation(from, LLVM.OP_GEP) && LLVM.GetTypeKind(LLVM.GetElementType(LLVM.TypeOf(from))) == LLVM.KIND_POINTER
 end
 
-"A tag that says constant, of the type of headers."
-function header_tag(c::LLVM.Ref, given::LLVM.Ref)
+"A tag of the type of headers, that says constant or does not."
+function header_tag(c::LLVM.Ref, given::LLVM.Ref, constant::Bool)
     parts = LLVM.operands(given)
     type = type_node(c, HEADER, LLVM.operands(parts[2])[2])
-    LLVM.MDNodeInContext(c, [type, type, parts[3], parts[4]], 4)
+    constant ? LLVM.MDNodeInContext(c, [type, type, parts[3], parts[4]], 4) : LLVM.MDNodeInContext(c, [type, type, parts[3]], 3)
 end
 
 "The tag for an access to a value of a kind of type, for what Julia says of it."
@@ -102,7 +109,7 @@ function made_tag(c::LLVM.Ref, given::LLVM.Ref, kind::Int, constants::Bool)
     type = parts[2]
     name, above = LLVM.md_string(LLVM.operands(type)[1]), LLVM.operands(type)[2]
     (name == HEADER || name == CONSTANT && !constants) && return given
-    (name == "double" || name == "float") && return given
+    (name == "double" || name == "float" || name in GENERAL) && return given
     plain = name in UNCHANGED || name == CONSTANT
     if plain
         # What is above them all says nothing of them.
@@ -119,11 +126,12 @@ end
 
 """
 Says of accesses to floats that they are of floats, in Julia's tree of types for alias analysis and by the names that the engine knows. Copies
-that LLVM later makes with integers keep that. Floats become children of what Julia says, so accesses of other types still meet them.
+that LLVM later makes with integers keep that. Floats become children of what Julia says, if nothing else is below that, so accesses of other types still
+meet them.
 
 Immutable objects, in memory of their own or on the stack, are of one type then. Julia reads them as memory that never changes, which holds in functions
 that are given them; derivatives put these and those that make the objects into one, so that is taken back (`constants`) once Julia has optimised. It stays
-for headers of arrays of several dimensions, which calls make that the engine does not look into.
+for the sizes of arrays of several dimensions, which calls write that the engine does not look into; not for the address of the data, which models store.
 """
 function mark_types!(m::LLVM.Module, constants::Bool)
     c = LLVM.GetModuleContext(m)
@@ -134,12 +142,12 @@ function mark_types!(m::LLVM.Module, constants::Bool)
         op == LLVM.OP_LOAD || op == LLVM.OP_STORE || op == LLVM.OP_CALL || continue
         given = LLVM.GetMetadata(i, tbaa)
         if op == LLVM.OP_LOAD && LLVM.GetMetadata(i, invariant) != C_NULL
-            if !constants && given != C_NULL && LLVM.GetMDNodeNumOperands(given) == 4 && reads_header(i)
-                LLVM.SetMetadata(i, tbaa, header_tag(c, given))
+            if !constants && given != C_NULL && LLVM.GetMDNodeNumOperands(given) == 4 && (reads_size(i) || reads_data_address(i))
+                LLVM.SetMetadata(i, tbaa, header_tag(c, given, reads_size(i)))
                 continue
             end
-            header = given != C_NULL && LLVM.md_string(LLVM.operands(LLVM.operands(given)[2])[1]) == HEADER
-            constants && !header && LLVM.SetMetadata(i, invariant, C_NULL)
+            size = given != C_NULL && LLVM.GetMDNodeNumOperands(given) == 4 && LLVM.md_string(LLVM.operands(LLVM.operands(given)[2])[1]) == HEADER
+            constants && !size && LLVM.SetMetadata(i, invariant, C_NULL)
         end
         given == C_NULL && continue
         kind = op == LLVM.OP_CALL ? LLVM.KIND_VOID : Int(LLVM.GetTypeKind(LLVM.TypeOf(op == LLVM.OP_LOAD ? i : LLVM.GetOperand(i, 0))))
@@ -334,6 +342,8 @@ end
 function of_blas!(w::Work, call, name::String)
     g = parentmodule(Normalise).Models.of_blas(w.mod, name)
     g === nothing && return false
+    # Of a method that returns one of several types the code takes more.
+    LLVM.CountParams(g) <= LLVM.GetNumArgOperands(call) || error("Enzyme: internal: the code for $name takes other parameters")
     LLVM.PositionBuilderBefore(w.builder, call)
     given = LLVM.Ref[convert_to(w.builder, LLVM.GetOperand(call, n), LLVM.TypeOf(LLVM.GetParam(g, n))) for n in 0:(Int(LLVM.CountParams(g)) - 1)]
     replace_call!(w, call, g, given)

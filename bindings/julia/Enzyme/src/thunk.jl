@@ -154,8 +154,10 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     Models.use!(native, world)
     rules, used = Rules.install!(native, plan, world)
     Normalise.mark_types!(m, false)
+    objects = Literals.objects(m)
     Emit.optimise!(m)
     Normalise.mark_types!(m, true)
+    literals = Literals.addresses(m, objects)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
     stores, reads_globals, linked = Normalise.rewrite!(m, models)
@@ -176,8 +178,13 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         for l in linked
             Library.link(given, l.bytes)
         end
+        isempty(literals) || (given = seldom(Literals.name!, given, literals)::Ptr{Cvoid})
         derived = Library.replace_markers(given)
         caught = catching === nothing ? Library.Item[] : seldom(Catching.differentiated, derived, catching)::Vector{Library.Item}
+        if !isempty(literals)
+            derived, mixed = seldom(Literals.unname!, derived)::Tuple{Ptr{Cvoid},Vector{Library.Item}}
+            append!(caught, mixed)
+        end
         Library.link(derived, LLVM.texts(replace(runtime_text, "@FLOATS@" => type_address(Vector{Float64})), roots))
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
@@ -187,7 +194,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         end
     catch e
         e isa Library.Refusal || rethrow()
-        refused = e.items
+        refused = isempty(literals) ? e.items : seldom(map, Literals.explain, e.items)::Vector{Library.Item}
     finally
         Library.free_module(given)
         derived == C_NULL || Library.free_module(derived)

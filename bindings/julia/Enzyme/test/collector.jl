@@ -55,7 +55,7 @@ during = [
 ]
 replaces(h, v) = (old = h.v; h.v = v .* 2; collect_now(true); a = zeros(100); collect_now(); s = sum(old .* v) + sum(h.v); h.v = old; s)
 const kept_in_global = Ref([1.0, 2.0])
-replaces_global(v) = (old = kept_in_global[]; kept_in_global[] = v .* 2; collect_now(true); a = zeros(100); collect_now(); s = sum(old) * sum(v); kept_in_global[] = old; s)
+replaces_global(v) = (old = kept_in_global[]; kept_in_global[] = fill(2.0, 3); collect_now(true); a = zeros(100); collect_now(); s = sum(old) * sum(v); kept_in_global[] = old; s)
 too_far(v) = (w = v .* 2; collect_now(); w[10])
 noted(x) = x * x
 EnzymeRules.augmented_primal(config, f::Const{typeof(noted)}, ::Type{<:Active}, x::Active) =

@@ -28,6 +28,48 @@ two(f, a, b) = test_reverse(f, Active, (a, Duplicated), (b, Duplicated)) && test
     @test dA ≈ 2A'
 end
 
+# What is read through pointers (BLAS) was stored as elements of arrays.
+@testset "arrays made inside" begin
+    both(f, x) = test_reverse(f, Active, (x, Duplicated)) && test_forward(f, Duplicated, (x, Duplicated))
+    @test both(A -> (A * [1.0, 2.0, 3.0, 4.0, 5.0])[1], A45())
+    @test both(A -> (M = A .* 2; y = zeros(4); mul!(y, M, [1.0, 2.0, 3.0, 4.0, 5.0]); y[1] * y[2]), A45())
+    @test both(x -> (M = hcat(x, 2 .* x); sum(abs2, M * [1.0, 2.0])), v5())
+    @test both(x -> dot([1.0, 2.0, 3.0, 4.0, x[5]], x), v5())
+    @test both(x -> (y = zeros(5); p = pointer(y); GC.@preserve y (unsafe_store!(p, x[1]^2, 2); y[3] = x[2]); y[2] * unsafe_load(p, 3)), v5())
+end
+
+A33() = [2.0 0.3 0.1; 0.2 0.05 -0.4; 0.1 0.6 1.8]
+S33() = [6.0 0.9 0.5; 0.9 4.0 -0.2; 0.5 -0.2 5.0]
+v3() = [0.3, 0.7, -0.4]
+
+@testset "factorisations" begin
+    one(f, A) = test_reverse(f, Active, (A, Duplicated)) && test_forward(f, Duplicated, (A, Duplicated))
+    @test one(det, A33())
+    @test one(A -> logabsdet(A)[1], A33())
+    @test one(A -> sum(abs2, inv(A)), A33())
+    @test one(A -> sum(abs2, inv(cholesky(Symmetric(A)))), S33())
+    @test one(A -> sum(abs2, cholesky(Symmetric(A)).U), S33())
+    @test one(A -> sum(abs2, cholesky(Hermitian(A, :L)).L), S33())
+    @test one(A -> logdet(cholesky(A'A + I)), A33())
+    @test two((A, b) -> dot(b, cholesky(Symmetric(A)) \ b), S33(), v3())
+    @test two((A, b) -> sum(abs2, lu(A) \ b), A33(), v3())
+    @test two((A, b) -> sum(abs2, lu(A)' \ b), A33(), v3())
+    @test two((A, B) -> sum(abs2, lu(A) \ B), A33(), [0.1 0.2; 0.3 0.4; 0.5 0.6])
+    @test two((A, b) -> (x = copy(b); ldiv!(lu(A), x); x[1] * x[3]), A33(), v3())
+    for form in (A -> UpperTriangular(A), A -> LowerTriangular(A), A -> UnitUpperTriangular(A), A -> UnitLowerTriangular(A))
+        @test two((A, b) -> sum(abs2, form(A) \ b), S33(), v3())
+        @test two((A, b) -> sum(abs2, form(A)' \ b), S33(), v3())
+        @test two((A, b) -> sum(abs2, form(A) * b), S33(), v3())
+        @test one(A -> sum(abs2, inv(form(A))), S33())
+    end
+    @test two((A, b) -> dot(b, Symmetric(A) * b), A33(), v3())
+    @test two((A, B) -> sum(abs2, Symmetric(A, :L) * B), A33(), S33())
+    @test_throws SingularException autodiff(Reverse, A -> det(inv(A)), Active, Duplicated(ones(2, 2), zeros(2, 2)))
+    @test_throws PosDefException autodiff(Reverse, A -> logdet(cholesky(Symmetric(A))), Active, Duplicated([1.0 2.0; 2.0 1.0], zeros(2, 2)))
+    # The header of a matrix that is made inside is read where it was written.
+    @test autodiff(Forward, A -> (B = copy(A); C = permutedims(B); C[2, 1] * B[1, 2]), Duplicated([1.0 2.0; 3.0 4.0], [0.0 1.0; 0.0 0.0])) == (4.0,)
+end
+
 @testset "norms" begin
     @test test_reverse(norm, Active, (v5(), Duplicated))
     @test test_reverse(norm, Active, (sin.(1:40.0), Duplicated))

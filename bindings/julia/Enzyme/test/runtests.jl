@@ -4,7 +4,7 @@
 
 using Test, LinearAlgebra, Enzyme
 
-const files = ["scalars", "arrays", "structures", "programs", "linear_algebra", "sugar", "errors", "modes", "collector", "rules", "bitcode"]
+const files = ["scalars", "arrays", "structures", "programs", "linear_algebra", "globals", "sugar", "errors", "modes", "collector", "rules", "bitcode"]
 
 @testset "Enzyme" begin
     @testset "$file" for file in (isempty(ARGS) ? files : ARGS)

@@ -2,7 +2,7 @@
 
 use enzyme_ir::{CastOp, Const, Func, InstId, Op, RmwOp, ValueId};
 
-use super::{Activity, Conflict, Pass};
+use super::{Activity, Conflict, Pass, State};
 use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, Object};
@@ -61,8 +61,20 @@ impl Pass<'_> {
         })
     }
 
+    /// Whether `r`, an address read from memory of `class`, has itself for a shadow, as it is read from a variable that has none, while nothing
+    /// tests that at run time.
+    fn is_its_own_shadow(&self, class: ClassId, r: ValueId, out: &Activity) -> bool {
+        let Some(unit) = self.program.unit(self.f) else { return false };
+        let objects = &unit.memory.classes[class].objects;
+        let is_variable = |o: &Object| {
+            matches!(o, Object::Global(g) if !self.program.module.globals[*g].constant) && self.is_pinned_object(o)
+        };
+        let behind = self.class(r).is_some_and(|c| !out.mixed.contains(&c) && self.state(c) == State::Shadowed);
+        behind && !out.is_shadowed(class) && !self.is_declared_inactive(class) && objects.iter().any(is_variable)
+    }
+
     /// Whether the program says that no derivative flows through the memory of `class`.
-    fn is_declared_inactive(&self, class: ClassId) -> bool {
+    pub(super) fn is_declared_inactive(&self, class: ClassId) -> bool {
         let declared = |o: &Object| matches!(o, Object::Global(g) if self.program.module.stated.inactive.contains(g));
         self.program.unit(self.f).is_some_and(|u| u.memory.classes[class].objects.iter().any(declared))
     }
@@ -96,6 +108,10 @@ impl Pass<'_> {
                         self.conflicts.push(Conflict::Unsupported(i, what));
                     }
                     let address = self.class(r).is_some_and(|c| out.is_shadowed(c));
+                    if address && self.is_its_own_shadow(class, r, out) {
+                        let what = "an address read from memory without a shadow, which may be that of active memory";
+                        self.conflicts.push(Conflict::Unsupported(i, what));
+                    }
                     let matters = self.carry(r).may() && useful.values[r] || address;
                     let ignored = self.is_declared_inactive(class);
                     if let (Some(store), true) = (self.dropped.get(&class), matters && !ignored) {
@@ -137,6 +153,9 @@ impl Pass<'_> {
                     });
                     if let (Some((class, store)), true) = (reads_dropped, out.calls.contains_key(&i)) {
                         self.conflicts.push(Conflict::LostInPinned { class, store, load: i });
+                    }
+                    if let Some(lost) = self.read_elsewhere(i, out, useful) {
+                        self.conflicts.push(lost);
                     }
                     if let Callee::Unknown(callee) = resolve(self.program.module, func, i) {
                         let active = func.call_args(i).iter().any(|a| {

@@ -1,0 +1,123 @@
+# Objects that compiled code names by their addresses: constants of the program, and places of its global variables. Their memory has no shadow, and
+# a derivative must not take them for their own shadows. So the engine is shown them as variables of others (`extern`), which it refuses to put active
+# data into, and to mix with memory that has a shadow. Once all is differentiated they are addresses again.
+#
+# Both ways go through text of the engine's LLVM, in modules that have such objects.
+# What holds no floats stays an address: a shadow leads to the same text, symbol or type as what it is the shadow of.
+
+module Literals
+
+import ..LLVM, ..Library
+
+const NAME = "enzyme.object."
+
+"What the run-time system has of its own, and programs keep no numbers in."
+const SYSTEM = Union{Core.MethodInstance,Core.CodeInstance,Core.TypeName,Method,Task,IO,Exception,TypeVar}
+
+"The numbers by which a module names objects, each with whether that may hold floats. Asked before anything is folded: later a number may lie in an object."
+function objects(m::LLVM.Module)
+    known, seen = IdDict{Any,Any}(), IdDict{Any,Any}()
+    for f in LLVM.functions(m), b in LLVM.blocks(f), i in LLVM.instructions(b)
+        for n in 1:Int(LLVM.GetNumOperands(i))
+            collect!(known, seen, LLVM.GetOperand(i, n - 1), false)
+        end
+    end
+    for at in keys(known)
+        known[at] = holds_floats(unsafe_pointer_to_objref(Ptr{Cvoid}(at::UInt)))
+    end
+    known
+end
+
+"An address, and the one that it is counted from: another of the same object may lie so near."
+struct Address
+    at::UInt
+    from::UInt
+end
+const NEAR = 4096
+
+"The addresses in a module that may be in objects with floats, or at places of global variables."
+function addresses(m::LLVM.Module, known::IdDict{Any,Any})
+    all, seen = IdDict{Any,Any}(), IdDict{Any,Any}()
+    for f in LLVM.functions(m), b in LLVM.blocks(f), i in LLVM.instructions(b)
+        op = LLVM.GetInstructionOpcode(i)
+        # What a C function is given may be any number.
+        of_c = op == LLVM.OP_CALL && LLVM.GetValueKind(LLVM.GetCalledValue(i)) == LLVM.VALUE_CONSTANT_EXPR
+        for n in 1:(Int(LLVM.GetNumOperands(i)) - (op == LLVM.OP_CALL))
+            v = LLVM.GetOperand(i, n - 1)
+            of_c ? collect!(all, IdDict{Any,Any}(), v, false) : collect!(all, seen, v, true)
+        end
+    end
+    numbers = UInt[]
+    for at in keys(all)
+        at::UInt > NEAR && get(known, at, true)::Bool && push!(numbers, at)
+    end
+    sort!(numbers)
+    out = Address[]
+    for at in numbers
+        push!(out, Address(at, isempty(out) || at - out[end].at > NEAR ? at : out[end].from))
+    end
+    out
+end
+
+"Notes the numbers in a constant that are made addresses: all, or those of objects."
+function collect!(out::IdDict{Any,Any}, seen::IdDict{Any,Any}, v::LLVM.Value, all::Bool)
+    (LLVM.GetValueKind(v) != LLVM.VALUE_CONSTANT_EXPR || haskey(seen, v)) && return
+    seen[v] = true
+    op = LLVM.GetConstOpcode(v)
+    first = LLVM.GetOperand(v, 0)
+    if op == LLVM.OP_INTTOPTR
+        all && LLVM.GetValueKind(first) == LLVM.VALUE_CONSTANT_INT && (out[UInt(LLVM.ConstIntGetZExtValue(first))] = true)
+    elseif op == LLVM.OP_ADDRSPACECAST
+        collect!(out, IdDict{Any,Any}(), first, true)
+    else
+        for n in 1:Int(LLVM.GetNumOperands(v))
+            collect!(out, seen, LLVM.GetOperand(v, n - 1), all)
+        end
+    end
+end
+
+holds_floats(@nospecialize(x)) = !(x isa SYSTEM) && parentmodule(Literals).may_differentiate(typeof(x))::Bool
+
+"A module in which the addresses are variables of others; frees the given one."
+function name!(m::Ptr{Cvoid}, addresses::Vector{Address})
+    text = Library.module_text(m)
+    needed = UInt[]
+    for a in addresses
+        written = "inttoptr (i64 $(reinterpret(Int, a.at)) to ptr)"
+        occursin(written, text) || continue
+        text = replace(text, written => a.at == a.from ? "@$NAME$(a.from)" : "getelementptr (i8, ptr @$NAME$(a.from), i64 $(a.at - a.from))")
+        push!(needed, a.from)
+    end
+    isempty(needed) ? m : anew(m, text * join("@$NAME$at = external global i8\n" for at in unique(needed)))
+end
+
+"""
+The module with addresses again, which frees the given one, and refusals: of objects that were given a shadow, since one may be taken where the other has to be.
+"""
+function unname!(m::Ptr{Cvoid})
+    text = Library.module_text(m)
+    occursin(NAME, text) || return m, Library.Item[]
+    if occursin(Regex("^@\\Q$NAME\\E[0-9]+\\.", "m"), text)
+        message = "a constant or global object of the program is used where there may be memory with a derivative"
+        return m, [Library.Item("E0304", message, "", "", 0, String[], HELP)]
+    end
+    text = replace(text, Regex("^@\\Q$NAME\\E[0-9]+ = .*\$", "m") => "")
+    anew(m, replace(text, Regex("@\\Q$NAME\\E([0-9]+)") => s"inttoptr (i64 \1 to ptr)")), Library.Item[]
+end
+
+function anew(m::Ptr{Cvoid}, text::String)
+    made = Library.read_module(Vector{UInt8}(text))
+    Library.free_module(m)
+    made
+end
+
+const HELP = "pass the object as an argument (Duplicated, with a shadow of its own), or copy it inside the function"
+
+"A refusal that names an object, in words."
+function explain(item::Library.Item)
+    occursin(NAME, item.message) || return item
+    message = replace(item.message, Regex("(the )?(global )?(variable )?'?\\Q$NAME\\E[0-9]+'?") => "a constant or global object of the program")
+    Library.Item(item.code, message, item.func, item.file, item.line, item.notes, HELP)
+end
+
+end
