@@ -78,11 +78,14 @@ fn lstm(browser: &str) -> Result<()> {
     let text = document(browser, folder, &format!("{address}#{}:{}", source.display(), LAYER.start()))?;
     let row =
         |line: u32| text.lines().find(|row| row.contains(&format!("lstm.c:{line}\"")) && row.contains("\"number\""));
+    let keeps = |row: &str| row.contains("class=\"tag kept\">kept ");
     for line in LAYER {
         let row = row(line).unwrap_or_default();
-        let says = row.contains("class=\"row active") && row.contains("class=\"tag kept\">kept ");
-        check(says, format!("line {line} must be active and keep bytes: {row}"))?;
+        let says = row.contains("class=\"row active") && (keeps(row) || row.contains("class=\"tag rebuilt\">rebuilt "));
+        check(says, format!("line {line} must be active, and keep bytes or be rebuilt: {row}"))?;
     }
+    let kept = LAYER.filter(|line| row(*line).is_some_and(keeps)).count();
+    check(2 * kept >= LAYER.count(), format!("only {kept} lines of the layer keep bytes"))?;
     let counts = row(COUNTS).unwrap_or_default();
     check(!counts.is_empty() && !counts.contains("row active"), format!("line {COUNTS} has no derivative: {counts}"))?;
     let opened = text.contains("class=\"why open\"") && text.contains("class=\"text said chosen\"");
