@@ -131,13 +131,14 @@ static void add(struct regions *r, char *at, size bytes)
     r->all[i].bytes = bytes;
 }
 
-// Regions that meet become one.
+// Regions that overlap become one: they are of one object, and so are their shadows where this is differentiated. Those that merely
+// touch may be of two, whose shadows lie elsewhere.
 static void join(struct regions *r)
 {
     number n = 0;
     for (number i = 0; i < r->count; i++) {
         char *end = r->all[i].at + r->all[i].bytes;
-        if (n && r->all[i].at <= r->all[n - 1].at + r->all[n - 1].bytes) {
+        if (n && r->all[i].at < r->all[n - 1].at + r->all[n - 1].bytes) {
             if (end > r->all[n - 1].at + r->all[n - 1].bytes)
                 r->all[n - 1].bytes = (size)(end - r->all[n - 1].at);
         } else {
@@ -158,11 +159,12 @@ static void save(const struct regions *r, char *to)
     }
 }
 
-// What is the same is not written: it may lie in memory that cannot be.
-static void restore(const struct regions *r, const char *from)
+// What is only read and is the same is not written: it may lie in memory that cannot be. A state that is the same may have other
+// tangents, where this is differentiated.
+static void restore(const struct regions *r, const char *from, int is_state)
 {
     for (number i = 0; i < r->count; i++) {
-        if (memcmp(r->all[i].at, from, r->all[i].bytes))
+        if (is_state || memcmp(r->all[i].at, from, r->all[i].bytes))
             memcpy(r->all[i].at, from, r->all[i].bytes);
         from += r->all[i].bytes;
     }
@@ -280,7 +282,7 @@ void enzyme_checkpoint_turn(void *schedule)
     if (s->first_read) {
         char *now = grow(0, s->read.bytes);
         save(&s->read, now);
-        restore(&s->read, s->first_read);
+        restore(&s->read, s->first_read, 0);
         free(s->first_read);
         s->first_read = now;
     }
@@ -306,8 +308,8 @@ int enzyme_checkpoint_next(void *schedule)
     if (s->end == 0) {
         // Regions that are only read first: they may hold parts of the state.
         if (s->first_read)
-            restore(&s->read, s->first_read);
-        restore(&s->state, s->last);
+            restore(&s->read, s->first_read, 0);
+        restore(&s->state, s->last, 1);
         for (number i = 0; i < s->made; i++)
             free(s->kept[i].data);
         free(s->kept);
@@ -321,7 +323,7 @@ int enzyme_checkpoint_next(void *schedule)
     if (s->now < 0) {
         while (s->used > 1 && s->kept[s->used - 1].step >= s->end)
             s->used--;
-        restore(&s->state, s->kept[s->used - 1].data);
+        restore(&s->state, s->kept[s->used - 1].data, 1);
         s->now = s->kept[s->used - 1].step;
         number steps = s->end - s->now, states = s->most - s->used + 1;
         s->store = states > 1 && steps > 2 ? s->now + split(steps, states) : -1;
