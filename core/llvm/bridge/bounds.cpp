@@ -218,11 +218,12 @@ std::optional<enz::Bounds::Interval> enz::Bounds::unknown(Value &value, const So
     return chosen(*select, some);
   if (const auto *freeze = dyn_cast<FreezeInst>(inst))
     return within(evolution_.getSCEV(freeze->getOperand(0)), some);
-  // One of several values; what comes from an earlier iteration has been refused as computed from itself.
+  // One of several values, perhaps of an iteration before, so that all iterations count; one that is computed from
+  // itself has been refused.
   std::optional<Interval> result;
   if (const auto *phi = dyn_cast<PHINode>(inst))
     for (Value *incoming : phi->incoming_values()) {
-      const std::optional<Interval> next = within(evolution_.getSCEV(incoming), some);
+      const std::optional<Interval> next = of(evolution_.getSCEV(incoming));
       if (!next)
         return std::nullopt;
       result = result ? both(*result, *next) : *next;

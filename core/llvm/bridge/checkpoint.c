@@ -1,7 +1,7 @@
 // The schedule of a checkpointed loop at run time: which states of the loop are kept, and which steps are done again.
 // `checkpoint.inc` is this file compiled:
 //
-//   clang-22 -O2 -fno-vectorize -fno-slp-vectorize -S -emit-llvm checkpoint.c -o -
+//   clang-22 -O2 -fno-strict-aliasing -fno-unroll-loops -fno-vectorize -fno-slp-vectorize -S -emit-llvm checkpoint.c -o -
 //
 // less its target, its metadata and its attributes, as a C++ raw string.
 //

@@ -151,15 +151,14 @@ private:
     const std::optional<enz::Bounds::Interval> bytes = bounds.of(copy_.bytes);
     if (!bytes)
       return nullptr;
-    SmallPtrSet<const SCEV *, 32> seen;
+    DenseSet<std::pair<const SCEV *, uint64_t>> seen;
     Value *all = build.getTrue();
-    for (const LoadInst *read : reads_) {
-      const SCEV *offset =
-          evolution_.getMinusSCEV(evolution_.getSCEV(const_cast<Value *>(read->getPointerOperand())), copy_.to);
+    for (LoadInst *read : reads_) {
+      const SCEV *offset = evolution_.getMinusSCEV(evolution_.getSCEV(read->getPointerOperand()), copy_.to);
       const TypeSize size = layout_.getTypeStoreSize(read->getType());
       if (isa<SCEVCouldNotCompute>(offset) || size.isScalable())
         return nullptr;
-      if (!seen.insert(offset).second && size == layout_.getTypeStoreSize(reads_.front()->getType()))
+      if (!seen.insert({offset, size.getFixedValue()}).second)
         continue;
       const std::optional<enz::Bounds::Interval> place = bounds.of(offset);
       if (!place || place->bits > 61)
@@ -171,7 +170,7 @@ private:
     return build.CreateFreeze(build.CreateAnd(all, bounds.holds()));
   }
 
-  void copyIn(Instruction *at, Value *to, Value *from, Value *bytes) const {
+  void bringBack(Instruction *at, Value *to, Value *from, Value *bytes) const {
     IRBuilder<> build(at);
     build.SetCurrentDebugLocation(copy_.write->getDebugLoc());
     build.CreateMemCpy(to, align_, from, align_, bytes);
@@ -196,7 +195,7 @@ private:
     DomTreeUpdater updater(dominators_, DomTreeUpdater::UpdateStrategy::Eager);
     Instruction *copies =
         SplitBlockAndInsertIfThen(build.CreateNot(isWithin), copy_.before->getIterator(), false, nullptr, &updater);
-    copyIn(copies, to, from, bytes);
+    bringBack(copies, to, from, bytes);
 
     SSAUpdater values;
     values.Initialize(copy_.state->getType(), "snapshot");
@@ -209,7 +208,7 @@ private:
     after.SetCurrentDebugLocation(copy_.write->getDebugLoc());
     Value *differs = after.CreateICmpNE(last, copy_.state);
     Value *origin = after.CreatePtrAdd(last, offset);
-    copyIn(SplitBlockAndInsertIfThen(differs, end->getIterator(), false, nullptr, &updater), to, origin, bytes);
+    bringBack(SplitBlockAndInsertIfThen(differs, end->getIterator(), false, nullptr, &updater), to, origin, bytes);
 
     // The block of the copy ends where it begins now: reads in that block come before it.
     for (LoadInst *read : reads_)
