@@ -6,10 +6,16 @@
 // are indexed alike: it is compared once. A distance which is known to be L or more, as that of neighbouring rows of a
 // matrix is, is not compared at all.
 //
+// Many rows of one array and many of another are compared as wholes, from the first byte of all to the last: rows of
+// the one between rows of the other are not to be expected. Distances that are the same in the loop around are compared
+// before that.
+//
 // A range is not empty and does not go around the end of memory: a loop touches what it is asked for.
 
 #include "apart.h"
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/IRBuilder.h"
@@ -18,6 +24,9 @@
 using namespace llvm;
 
 namespace {
+
+// From so many on, rows of two arrays are compared as wholes.
+constexpr size_t kManyPairs = 6;
 
 bool isKnown(const SCEV *what) { return !isa<SCEVCouldNotCompute>(what); }
 
@@ -65,8 +74,39 @@ SmallPtrSet<const SCEV *, 8> unknownsOf(const SCEV *what) {
 
 enz::Comparisons::Comparisons(ArrayRef<RuntimePointerCheck> checks, ScalarEvolution &evolution)
     : evolution_(evolution) {
-  for (const RuntimePointerCheck &check : checks)
-    add(check);
+  MapVector<std::pair<const SCEV *, const SCEV *>, SmallVector<RuntimePointerCheck, 8>> arrays;
+  for (RuntimePointerCheck check : checks) {
+    const SCEV *one = evolution.getPointerBase(check.first->Low), *other = evolution.getPointerBase(check.second->Low);
+    if (!arrays.contains({one, other}) && arrays.contains({other, one})) {
+      std::swap(one, other);
+      std::swap(check.first, check.second);
+    }
+    arrays[{one, other}].push_back(check);
+  }
+  for (const auto &[two, between] : arrays)
+    if (two.first != two.second && between.size() >= kManyPairs)
+      addHulls(between);
+    else
+      for_each(between, [&](const RuntimePointerCheck &check) { add(check); });
+}
+
+void enz::Comparisons::addHulls(ArrayRef<RuntimePointerCheck> checks) {
+  Hulls hulls{checks[0].first->Low, checks[0].first->High, checks[0].second->Low, checks[0].second->High};
+  for (const auto &[one, other] : checks) {
+    hulls.firstLow = evolution_.getUMinExpr(hulls.firstLow, one->Low);
+    hulls.firstHigh = evolution_.getUMaxExpr(hulls.firstHigh, one->High);
+    hulls.secondLow = evolution_.getUMinExpr(hulls.secondLow, other->Low);
+    hulls.secondHigh = evolution_.getUMaxExpr(hulls.secondHigh, other->High);
+  }
+  hulls_.push_back(hulls);
+}
+
+bool enz::Comparisons::isFixed(const Distance &two, const Loop &around) const {
+  return evolution_.isLoopInvariant(two.distance, &around) && evolution_.isLoopInvariant(two.length, &around);
+}
+
+size_t enz::Comparisons::cost(const Loop &around) const {
+  return count() - static_cast<size_t>(count_if(distances_, [&](const Distance &two) { return isFixed(two, around); }));
 }
 
 void enz::Comparisons::add(const RuntimePointerCheck &check) {
@@ -105,31 +145,54 @@ bool enz::Comparisons::arePromising(const Loop &around) const {
 bool enz::Comparisons::canBeMadeAt(Instruction &at, SCEVExpander &expander) const {
   auto can = [&](const SCEV *what) { return expander.isSafeToExpandAt(what, &at); };
   return all_of(distances_, [&](const Distance &two) { return can(two.distance) && can(two.length); }) &&
-         all_of(ranges_, [&](const RuntimePointerCheck &check) {
-           return can(check.first->Low) && can(check.first->High) && can(check.second->Low) && can(check.second->High);
+         all_of(ranges_,
+                [&](const RuntimePointerCheck &check) {
+                  return can(check.first->Low) && can(check.first->High) && can(check.second->Low) &&
+                         can(check.second->High);
+                }) &&
+         all_of(hulls_, [&](const Hulls &hulls) {
+           return can(hulls.firstLow) && can(hulls.firstHigh) && can(hulls.secondLow) && can(hulls.secondHigh);
          });
 }
 
-Value *enz::Comparisons::makeAt(Instruction &at, SCEVExpander &expander) const {
-  auto value = [&](const SCEV *what) { return expander.expandCodeFor(what, what->getType(), &at); };
-  SmallVector<std::pair<Value *, Value *>, 16> far;
-  for (const Distance &two : distances_) {
+Value *enz::Comparisons::makeAt(Instruction &at, Loop &around, SCEVExpander &expander) const {
+  BasicBlock *preheader = around.getLoopPreheader();
+  Instruction *before = preheader ? preheader->getTerminator() : nullptr;
+  auto value = [&](const SCEV *what, Instruction *where) {
+    return expander.expandCodeFor(what, what->getType(), where);
+  };
+  auto areFar = [&](const Distance &two, Instruction *where) {
     const SCEV *one = evolution_.getOne(two.length->getType());
     const SCEV *less = evolution_.getMinusSCEV(two.length, one);
     const SCEV *least = evolution_.getAddExpr(two.length, less);
-    far.emplace_back(value(evolution_.getAddExpr(two.distance, less)), value(least));
+    Value *distance = value(evolution_.getAddExpr(two.distance, less), where), *enough = value(least, where);
+    return IRBuilder<>(where).CreateICmpUGE(distance, enough);
+  };
+  auto areApart = [&](const SCEV *low, const SCEV *high, const SCEV *otherLow, const SCEV *otherHigh) {
+    Value *firstLow = value(low, &at), *firstHigh = value(high, &at);
+    Value *secondLow = value(otherLow, &at), *secondHigh = value(otherHigh, &at);
+    IRBuilder<> build(&at);
+    Value *below = build.CreateICmpULE(firstHigh, secondLow), *above = build.CreateICmpULE(secondHigh, firstLow);
+    return build.CreateOr(below, above);
+  };
+  Value *early = nullptr, *late = nullptr;
+  for (const Distance &two : distances_) {
+    const bool isEarly = before && isFixed(two, around) && expander.isSafeToExpandAt(two.distance, before) &&
+                         expander.isSafeToExpandAt(two.length, before);
+    Instruction *where = isEarly ? before : &at;
+    Value *far = areFar(two, where), *&all = isEarly ? early : late;
+    all = all ? IRBuilder<>(where).CreateAnd(all, far) : far;
+  }
+  for (const RuntimePointerCheck &check : ranges_) {
+    Value *apart = areApart(check.first->Low, check.first->High, check.second->Low, check.second->High);
+    late = late ? IRBuilder<>(&at).CreateAnd(late, apart) : apart;
+  }
+  for (const Hulls &hulls : hulls_) {
+    Value *apart = areApart(hulls.firstLow, hulls.firstHigh, hulls.secondLow, hulls.secondHigh);
+    late = late ? IRBuilder<>(&at).CreateAnd(late, apart) : apart;
   }
   IRBuilder<> build(&at);
-  Value *apart = build.getTrue();
-  for (auto [distance, least] : far)
-    apart = build.CreateAnd(apart, build.CreateICmpUGE(distance, least));
-  for (const RuntimePointerCheck &check : ranges_) {
-    Value *firstLow = value(check.first->Low), *firstHigh = value(check.first->High);
-    Value *secondLow = value(check.second->Low), *secondHigh = value(check.second->High);
-    IRBuilder<> here(&at);
-    Value *below = here.CreateICmpULE(firstHigh, secondLow), *above = here.CreateICmpULE(secondHigh, firstLow);
-    apart = here.CreateAnd(apart, here.CreateOr(below, above));
-  }
+  Value *apart = early && late ? build.CreateAnd(early, late) : early ? early : late ? late : build.getTrue();
   // A range that is poison is touched, too: what the comparison says then does not matter.
-  return IRBuilder<>(&at).CreateFreeze(apart);
+  return build.CreateFreeze(apart);
 }

@@ -21,13 +21,15 @@ public:
   // `checks`: pairs of ranges that must have nothing in common, in terms of values that are known before the loop.
   Comparisons(llvm::ArrayRef<llvm::RuntimePointerCheck> checks, llvm::ScalarEvolution &evolution);
 
-  // How many comparisons of numbers are left to be made at run time.
-  size_t cost() const { return distances_.size() + 2 * ranges_.size(); }
+  // How many comparisons of numbers are left to be made on each entry of a loop within `around`.
+  size_t cost(const llvm::Loop &around) const;
+  // How many are left in all.
+  size_t count() const { return distances_.size() + 2 * ranges_.size() + 2 * hulls_.size(); }
   // Whether they may be expected to succeed, in a loop within `around`.
   bool arePromising(const llvm::Loop &around) const;
   bool canBeMadeAt(llvm::Instruction &at, llvm::SCEVExpander &expander) const;
-  // Makes them before `at`: an i1, true where all the ranges are apart.
-  llvm::Value *makeAt(llvm::Instruction &at, llvm::SCEVExpander &expander) const;
+  // Makes them before `at`, in `around`, or before that loop: an i1, true where all the ranges are apart.
+  llvm::Value *makeAt(llvm::Instruction &at, llvm::Loop &around, llvm::SCEVExpander &expander) const;
 
 private:
   // Ranges of `length` bytes each that begin `distance` bytes from one another.
@@ -35,11 +37,19 @@ private:
     const llvm::SCEV *distance, *length;
   };
 
+  // From the first to the last byte of several ranges, and of several others.
+  struct Hulls {
+    const llvm::SCEV *firstLow, *firstHigh, *secondLow, *secondHigh;
+  };
+
   void add(const llvm::RuntimePointerCheck &check);
+  void addHulls(llvm::ArrayRef<llvm::RuntimePointerCheck> checks);
+  bool isFixed(const Distance &two, const llvm::Loop &around) const;
 
   llvm::ScalarEvolution &evolution_;
   llvm::SmallVector<Distance, 16> distances_;
   llvm::SmallVector<llvm::RuntimePointerCheck, 8> ranges_;
+  llvm::SmallVector<Hulls, 4> hulls_;
 };
 
 } // namespace enz

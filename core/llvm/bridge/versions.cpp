@@ -42,7 +42,7 @@ namespace {
 constexpr size_t kChecksOfVectoriser = 8;
 // Comparisons of numbers before a loop (see apart.cpp), and of pairs of ranges that are looked at.
 constexpr size_t kMostComparisons = 16;
-constexpr size_t kMostChecks = 64;
+constexpr size_t kMostChecks = 128;
 constexpr ptrdiff_t kLargestBlock = 400;
 // Loops that are known to be shorter stay as they are.
 constexpr unsigned kFewest = 8;
@@ -232,7 +232,7 @@ private:
 void choose(Loop &loop, const enz::Comparisons &comparisons, SCEVExpander &expander) {
   BasicBlock *preheader = loop.getLoopPreheader();
   auto *branch = cast<BranchInst>(preheader->getSinglePredecessor()->getTerminator());
-  Value *apart = comparisons.makeAt(*branch, expander), *before = branch->getCondition();
+  Value *apart = comparisons.makeAt(*branch, *loop.getParentLoop(), expander), *before = branch->getCondition();
   if (branch->getSuccessor(0) != preheader)
     branch->swapSuccessors();
   branch->setCondition(apart);
@@ -268,7 +268,7 @@ bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
       continue;
     const enz::Comparisons comparisons(checks, evolution);
     SCEVExpander expander(evolution, "apart");
-    if (comparisons.cost() > kMostComparisons ||
+    if (comparisons.cost(around) > kMostComparisons ||
         (checks.size() > kChecksOfVectoriser && !comparisons.arePromising(around)) ||
         !comparisons.canBeMadeAt(*loop->getLoopPreheader()->getTerminator(), expander))
       continue;
