@@ -7,7 +7,8 @@ use enzyme_tests::toolchain::{Compilation, Level, root, scratch};
 use enzyme_tests::{Error, Result};
 use libtest_mimic::{Arguments, Trial};
 
-/// Functions of the program; whether their states are read in snapshots, if the run says that all reads lie there.
+/// Functions of the program; whether their states are read in snapshots, if the run says that all reads lie there. The same ones
+/// overwrite all of the state after a nest of loops, which has the cache fetch the tape (`prefetch.cpp`).
 const FUNCTIONS: [(&str, bool); 8] = [
     ("torus", true),
     ("bounded", true),
@@ -41,6 +42,10 @@ fn states() -> Result<()> {
         if body.contains("%snapshot") != expected {
             let not = if expected { "not " } else { "" };
             return Err(Error::Failed(format!("the state of {name} is {not}read in its snapshots")));
+        }
+        if body.contains("call void @llvm.prefetch") != expected {
+            let not = if expected { "not " } else { "" };
+            return Err(Error::Failed(format!("the tape of {name} is {not}fetched before it is filled in one go")));
         }
     }
     Ok(())

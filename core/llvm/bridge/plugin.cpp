@@ -85,6 +85,18 @@ public:
   }
 };
 
+class PrefetchPass : public PassInfoMixin<PrefetchPass> {
+public:
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &functions) {
+    if (!function.getParent()->getNamedMetadata(enz::kDerivatives) ||
+        !enz::prefetchTape(function, functions.getResult<LoopAnalysis>(function),
+                           functions.getResult<ScalarEvolutionAnalysis>(function),
+                           functions.getResult<DominatorTreeAnalysis>(function)))
+      return PreservedAnalyses::all();
+    return PreservedAnalyses::none();
+  }
+};
+
 EnzPhase phaseOf(ThinOrFullLTOPhase lto) {
   switch (lto) {
   case ThinOrFullLTOPhase::None:
@@ -140,8 +152,10 @@ void registerCallbacks(PassBuilder &passes) {
         manager.addPass(EnzymePass(passes, phaseOf(lto), level, lto));
       });
   passes.registerVectorizerEndEPCallback([](FunctionPassManager &manager, OptimizationLevel level) {
-    if (level.getSpeedupLevel() > 1)
+    if (level.getSpeedupLevel() > 1) {
       manager.addPass(MirrorPass());
+      manager.addPass(PrefetchPass());
+    }
   });
   enz::useVectorMath(passes);
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(

@@ -261,6 +261,10 @@ bool versionLoops(EnzOpaqueHost &host, llvm::Function &function);
 // Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around
 // (mirror.cpp); whether anything changed.
 bool mirrorVectors(llvm::LoopInfo &loops);
+// Has tape that will be filled in one go fetched into the cache while the program computes (prefetch.cpp); whether
+// anything changed.
+bool prefetchTape(llvm::Function &function, llvm::LoopInfo &loops, llvm::ScalarEvolution &evolution,
+                  llvm::DominatorTree &dominators);
 // After the names of prepared clones.
 constexpr const char *kPrepared = ".enzyme.prep";
 // The named metadata of modules with derivatives.
