@@ -18,7 +18,7 @@
 //! Whether the branch with the loop function is taken is decided at run time, by what the plan of the plain loop would
 //! cache: bytes of rows times iterations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::{Activity, Callee, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
@@ -40,6 +40,8 @@ pub const SHARE: &str = "enzyme.checkpoint.share";
 
 /// Parameters of a loop function between those of the step and the regions.
 const FIXED: usize = 3;
+/// Bytes that the list of states takes for each (`checkpoint.c`).
+const ENTRY: u64 = 48;
 
 /// A loop function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,8 +86,8 @@ pub fn recognise(module: &Module, func: &Func) -> Option<Outlined> {
 pub struct Checkpointed {
     /// The loop.
     pub outlined: Outlined,
-    /// What it only reads is saved too.
-    pub saves_read: bool,
+    /// Regions that are saved: those that it writes, and of those that it only reads what may be overwritten later.
+    pub saved: BTreeSet<usize>,
 }
 
 /// How the loop function `func` is checkpointed; else why it is not.
@@ -99,19 +101,21 @@ pub fn plan(
     if !activity.calls.contains_key(&outlined.call) {
         return Err("nothing flows through it");
     }
-    let kept = unit.outer_classes.iter().all(|c| key.kept.contains(c));
-    if !kept && !outlined.complete {
+    if !outlined.complete && !unit.outer_classes.iter().all(|c| key.kept.contains(c)) {
         return Err("it reads memory that may be overwritten later, and whose extent is not known before it");
     }
-    let first = outlined.inputs + FIXED;
-    for (n, p) in func.params.iter().enumerate().skip(first).step_by(2) {
-        let holds_pointers = unit.memory.class_of[*p].is_some_and(|c| unit.memory.classes[c].targets().count() > 0);
-        let is_saved = !kept || (n - first) / 2 < outlined.written;
-        if holds_pointers && is_saved {
+    let mut saved = BTreeSet::new();
+    for (n, p) in func.params.iter().skip(outlined.inputs + FIXED).step_by(2).enumerate() {
+        let class = unit.memory.class_of[*p];
+        if n >= outlined.written && class.is_some_and(|c| key.kept.contains(&c)) {
+            continue;
+        }
+        if class.is_some_and(|c| unit.memory.classes[c].targets().count() > 0) {
             return Err("it writes memory that may hold pointers");
         }
+        saved.insert(n);
     }
-    Ok(Checkpointed { outlined, saves_read: !kept })
+    Ok(Checkpointed { outlined, saved })
 }
 
 /// Writes the augmented or gradient derivative of the loop function of `s`.
@@ -164,8 +168,8 @@ impl Writer<'_, '_> {
         let fixed: Vec<ValueId> = (inputs..inputs + FIXED).map(|n| self.primal(n)).collect();
         let schedule = self.e.call("enzyme_checkpoint_new", ptr, &fixed);
         for (n, at) in (inputs + FIXED..self.s.func.params.len()).step_by(2).enumerate() {
-            let is_written = n < self.plan.outlined.written;
-            if is_written || self.plan.saves_read {
+            if self.plan.saved.contains(&n) {
+                let is_written = n < self.plan.outlined.written;
                 let (address, bytes) = (self.primal(at), self.primal(at + 1));
                 let flag = self.e.b().i64(u64::from(is_written));
                 self.e.call("enzyme_checkpoint_region", void, &[schedule, address, bytes, flag]);
@@ -197,7 +201,7 @@ impl Writer<'_, '_> {
             func: outlined.step,
             mode: Mode::Combined,
             context: self.s.activity.calls.get(&outlined.call).cloned().ok_or_else(lost)?,
-            kept: std::collections::BTreeSet::new(),
+            kept: BTreeSet::new(),
             own: crate::owned::passed_on(&self.s, outlined.call),
             unwinds: self.s.key.unwinds,
             products: self.s.key.products,
@@ -473,7 +477,7 @@ fn describe_states(
     let sizes: Vec<Option<u64>> = (0..outlined.written).map(|n| at(first + 2 * n)).collect();
     let state: Option<u64> = sizes.iter().copied().sum();
     let marked = bytes == Some(u64::MAX);
-    let states = if marked { states } else { state.zip(limit).map(|(s, b)| (b / s.max(1)).max(1)) };
+    let states = if marked { states } else { state.zip(limit).map(|(s, b)| (b / (s + ENTRY)).max(1)) };
     let shown = |n: Option<u64>, word: &str| n.map_or(word.to_owned(), |n| n.to_string());
     let known = steps.filter(|n| *n != u64::MAX);
     let again = known.zip(states).map(|(l, c)| repeated(l, c));

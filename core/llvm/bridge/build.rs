@@ -81,7 +81,7 @@ const SOURCES: [&str; 64] = [
 ];
 
 /// C files of which the bridge holds the bitcode.
-const LIBRARIES: [&str; 3] = ["library", "flang", "products"];
+const LIBRARIES: [&str; 4] = ["library", "flang", "products", "checkpoint"];
 /// Simplified, but in the shape that a derivative is made of: not vectorised, every access of its own type.
 const LIBRARY_FLAGS: [&str; 9] = [
     "-O1",

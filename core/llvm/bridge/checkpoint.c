@@ -1,9 +1,5 @@
 // The schedule of a checkpointed loop at run time: which states of the loop are kept, and which steps are done again.
-// `checkpoint.inc` is this file compiled:
-//
-//   clang-22 -O2 -fno-strict-aliasing -fno-unroll-loops -fno-vectorize -fno-slp-vectorize -S -emit-llvm checkpoint.c -o -
-//
-// less its target, its metadata and its attributes, as a C++ raw string.
+// The build compiles this to bitcode, `schedule.cpp` links it to the module that needs it.
 //
 // A state is the content of all regions that the loop may write. The forward sweep calls `before` before each step. Where
 // the number of steps is known on entry, states are kept where binomial checkpointing wants them (Griewank, Walther,
@@ -224,8 +220,9 @@ void enzyme_checkpoint_begin(void *schedule)
     struct schedule *s = schedule;
     join(&s->state);
     join(&s->read);
+    // The list of states grows by doubling: old and new, it takes three entries for each.
     if (s->most < 0)
-        s->most = (-s->most - 1) / (number)(s->state.bytes ? s->state.bytes : 1);
+        s->most = (-s->most - 1) / (number)(s->state.bytes + 3 * sizeof *s->kept);
     if (s->most < 1)
         s->most = 1;
     if (s->read.count) {

@@ -2,17 +2,16 @@
 
 #include "checkpoint.h"
 
-#include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace llvm;
 
 namespace {
 
-constexpr char kText[] =
+constexpr unsigned char kCompiled[] = {
 #include "checkpoint.inc"
-    ;
+};
 
 } // namespace
 
@@ -20,25 +19,29 @@ void enz::linkSchedule(EnzOpaqueHost &host) {
   Module &module = *host.module;
   if (module.getFunction("enzyme_checkpoint_new"))
     return;
-  SMDiagnostic error;
-  LLVMContext &context = module.getContext();
-  // Text cannot be read while names are thrown away.
-  const bool discards = context.shouldDiscardValueNames();
-  context.setDiscardValueNames(false);
-  std::unique_ptr<Module> library = parseAssemblyString(kText, error, context);
-  context.setDiscardValueNames(discards);
-  if (!library)
+  const StringRef bytes(reinterpret_cast<const char *>(kCompiled), sizeof kCompiled);
+  Expected<std::unique_ptr<Module>> library =
+      parseBitcodeFile(MemoryBufferRef(bytes, "checkpoint"), module.getContext());
+  if (!library) {
+    consumeError(library.takeError());
     return;
-  library->setDataLayout(module.getDataLayout());
-  library->setTargetTriple(module.getTargetTriple());
+  }
+  (*library)->setDataLayout(module.getDataLayout());
+  (*library)->setTargetTriple(module.getTargetTriple());
+  // What the compiler of the bridge says of itself and of its target is nothing that holds here.
+  for (NamedMDNode &node : make_early_inc_range((*library)->named_metadata()))
+    node.eraseFromParent();
   SmallVector<std::string, 8> names;
-  for (Function &function : *library)
+  for (Function &function : **library) {
+    if (!function.isIntrinsic())
+      function.setAttributes({});
     if (!function.isDeclaration()) {
       function.setDoesNotThrow();
       if (!function.hasLocalLinkage())
         names.push_back(function.getName().str());
     }
-  if (Linker::linkModules(module, std::move(library)))
+  }
+  if (Linker::linkModules(module, std::move(*library)))
     return;
   for (const std::string &name : names)
     if (Function *function = module.getFunction(name))
