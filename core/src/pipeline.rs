@@ -426,8 +426,8 @@ fn try_harder(
     Err(first.unwrap_or_default())
 }
 
-/// Prepares loops for checkpointing where that is asked for, else those over independent samples for a reversal iteration by
-/// iteration. What was prepared for other calls is forgotten if it cannot stay.
+/// Prepares loops for checkpointing where that is asked for, and those over independent samples for a reversal iteration by
+/// iteration, unless the program marks loops. What was prepared for other calls is forgotten if it cannot stay.
 fn set_loops(
     session: &mut Session,
     options: &Options,
@@ -443,7 +443,7 @@ fn set_loops(
     let checkpoints = checkpoints.map(|root| Checkpoints { root, max_tape });
     // A body that was prepared before, for another call, is as right: forward derivatives prepare it as combined ones want it.
     let is_split = matches!(mode, Mode::Augmented | Mode::Gradient);
-    prepare.samples = root.filter(|_| !is_split && checkpoints.is_none());
+    prepare.samples = root.filter(|_| !is_split && !has_marks);
     if checkpoints != prepare.checkpoints {
         prepare.checkpoints = checkpoints;
         session.forget_bodies();

@@ -40,6 +40,8 @@ pub const SHARE: &str = "enzyme.checkpoint.share";
 
 /// Parameters of a loop function between those of the step and the regions.
 const FIXED: usize = 3;
+/// Arguments of the question before the trip counts: the limit, and what checkpoints take at least.
+const ASKED: usize = 2;
 /// Bytes that the list of states takes for each (`checkpoint.c`).
 const ENTRY: u64 = 48;
 
@@ -281,7 +283,8 @@ pub type Estimate = Vec<(u64, Vec<usize>)>;
 /// What preparation leaves for the plan to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// Whether a loop is to be checkpointed: the bytes that it may take, and the trip counts of all loops in it.
+    /// Whether a loop is to be checkpointed: the bytes that it may take, those that two of its states take, and the trip counts of all
+    /// loops in it.
     Wanted,
     /// The bytes that one loop may take of those that all may take.
     Share,
@@ -337,7 +340,11 @@ impl Reverse<'_, '_> {
             return self.e.b().int(i1, 0);
         }
         let terms = estimate(self.e.module, &self.s, self.plan, i);
-        compare(&mut self.e, terms, share, &values)
+        // Nothing is gained where the states would take as much.
+        let least = values.get(1).copied().unwrap_or(share);
+        let is_more = self.e.b().icmp(IntPred::Ugt, least, share);
+        let bound = self.e.choose(is_more, least, share);
+        compare(&mut self.e, terms, bound, &values)
     }
 }
 
@@ -348,7 +355,7 @@ pub fn estimate(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Opt
     let header = |b: &BlockId| s.shape.loops.headed_by(*b);
     let inside = |l: &LoopId| s.shape.loops.loops().any(|(id, x)| id == *l && s.shape.loops.contains(plain, x.header));
     let order: Vec<LoopId> = s.func.layout.iter().filter_map(header).filter(inside).collect();
-    if order.len() + 1 != args.len() {
+    if order.len() + ASKED != args.len() {
         return None;
     }
     let mut out = Vec::new();
@@ -359,7 +366,7 @@ pub fn estimate(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Opt
         let mut factors = Vec::new();
         let mut at = Some(*l);
         while let Some(x) = at.filter(inside) {
-            factors.push(order.iter().position(|y| *y == x)? + 1);
+            factors.push(order.iter().position(|y| *y == x)? + ASKED);
             at = s.scope(Key::Count(x));
         }
         out.push((row_bytes(module, s, plan, *l), factors));
@@ -367,7 +374,7 @@ pub fn estimate(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Opt
     for cache in plan.steady.iter().filter(|c| inside(&c.place.over)) {
         let around = std::iter::successors(s.scope(Key::Count(cache.place.over)), |l| s.scope(Key::Count(*l)));
         let loops = cache.place.per.iter().map(|p| p.0).chain(around.take_while(|l| inside(l)));
-        let factors = loops.map(|x| Some(order.iter().position(|y| *y == x)? + 1)).collect::<Option<_>>()?;
+        let factors = loops.map(|x| Some(order.iter().position(|y| *y == x)? + ASKED)).collect::<Option<_>>()?;
         out.push((bytes_of(module, s, &cache.keys), factors));
     }
     Some(out)

@@ -17,6 +17,11 @@
 
 #include "extents.h"
 
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/ModRef.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -105,6 +110,39 @@ Function *Candidate::makeStep(const Twine &name, ArrayRef<Value *> inputs, Array
   return step;
 }
 
+// What the step does to memory, so that the rest of the function is as free as without the step: it writes through some
+// of its parameters, and there alone.
+void stateEffects(Function &step) {
+  SmallPtrSet<const Value *, 8> written;
+  for (const Instruction &inst : instructions(step)) {
+    if (!inst.mayWriteToMemory() || isa<AssumeInst>(inst))
+      continue;
+    SmallVector<const Value *, 4> objects;
+    if (const auto *store = dyn_cast<StoreInst>(&inst)) {
+      getUnderlyingObjects(store->getPointerOperand(), objects, nullptr, 0);
+    } else if (const auto *call = dyn_cast<CallBase>(&inst)) {
+      // What else such calls do was found harmless: errno at most.
+      for (const Use &operand : call->args())
+        if (operand->getType()->isPointerTy() && !call->onlyReadsMemory(call->getArgOperandNo(&operand)))
+          getUnderlyingObjects(operand, objects, nullptr, 0);
+    } else {
+      return;
+    }
+    if (!all_of(objects, [](const Value *object) { return isa<Argument, AllocaInst>(object); }))
+      return;
+    written.insert_range(objects);
+  }
+  step.setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::argMemOnly() | MemoryEffects::errnoMemOnly());
+  for (Argument &argument : step.args()) {
+    if (!argument.getType()->isPointerTy())
+      continue;
+    if (!written.contains(&argument))
+      argument.addAttr(Attribute::ReadOnly);
+    if (!PointerMayBeCaptured(&argument, /*ReturnCaptures=*/true))
+      argument.addAttr(Attribute::getWithCaptureInfo(step.getContext(), CaptureInfo::none()));
+  }
+}
+
 Function *Candidate::makeLoop(const Twine &name, Function &step, ArrayRef<Type *> control) {
   LLVMContext &context = function_.getContext();
   SmallVector<Type *, 16> types(step.getFunctionType()->params());
@@ -112,11 +150,18 @@ Function *Candidate::makeLoop(const Twine &name, Function &step, ArrayRef<Type *
   auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
   Function *loop = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
   enz::takeAttributes(*loop, function_);
+  loop->setMemoryEffects(step.getMemoryEffects());
   SmallVector<Value *, 16> args;
   for (unsigned i = 0; i < step.arg_size(); ++i) {
     loop->addParamAttrs(i, AttrBuilder(context, step.getAttributes().getParamAttrs(i)));
     args.push_back(loop->getArg(i));
   }
+  // What the schedule is told does nothing here.
+  for (Argument &told : drop_begin(loop->args(), step.arg_size()))
+    if (told.getType()->isPointerTy()) {
+      told.addAttr(Attribute::ReadNone);
+      told.addAttr(Attribute::getWithCaptureInfo(context, CaptureInfo::none()));
+    }
   BasicBlock *entry = BasicBlock::Create(context, "entry", loop);
   BasicBlock *body = BasicBlock::Create(context, "body", loop);
   BasicBlock *left = BasicBlock::Create(context, "left", loop);
@@ -194,8 +239,11 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
         sorted.push_back(region);
   regions_ = std::move(sorted);
   const size_t written = slots.size() + count_if(regions_, [](const enz::Region &region) { return region.written; });
-  for (AllocaInst *slot : slots)
+  Value *state = build.getInt64(0);
+  for (AllocaInst *slot : slots) {
     control.append({slot, build.getInt64(layout_.getTypeAllocSize(slot->getAllocatedType()))});
+    state = build.CreateAdd(state, control.back());
+  }
   for (const enz::Region &region : regions_) {
     build.SetInsertPoint(place);
     Value *start = region.object, *bytes = nullptr;
@@ -209,7 +257,13 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
       bytes = build.CreateSelect(guardOf(build, region.guards), bytes, build.getInt64(0));
     }
     control.append({start, bytes});
+    build.SetInsertPoint(place);
+    if (region.written)
+      state = build.CreateAdd(state, bytes);
   }
+  // One state is kept at least, and the last one.
+  build.SetInsertPoint(place);
+  wanted.push_back(build.CreateShl(state, 1));
   for (BasicBlock &block : function_)
     if (Loop *inner = loops_.getLoopFor(&block); inner && inner->getHeader() == &block && loop_.contains(inner)) {
       Value *count = countOf(*inner, false);
@@ -240,6 +294,7 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   SmallVector<Type *, 16> types;
   for (Value *value : control)
     types.push_back(value->getType());
+  stateEffects(*step);
   Function *loop =
       makeLoop(stem + "loop." + (complete_ ? "all." : "some.") + std::to_string(written) + "." + tail, *step, types);
 
@@ -327,6 +382,16 @@ bool enz::dropCheckpointMarks(Function &function) {
   return any;
 }
 
+static bool runsSamples(const Loop &loop) {
+  return any_of(loop.blocks(), [](const BasicBlock *block) {
+    return any_of(*block, [](const Instruction &inst) {
+      const auto *call = dyn_cast<CallInst>(&inst);
+      const Function *callee = call ? call->getCalledFunction() : nullptr;
+      return callee && callee->getName().starts_with(enz::kSample);
+    });
+  });
+}
+
 bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrepare &options) {
   const StringRef name = function.getName();
   const auto say = [&](const Twine &line) {
@@ -351,7 +416,8 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
         }
     for (Loop *loop : loops.getLoopsInPreorder()) {
       const int64_t n = states.lookup(loop->getHeader());
-      if (n > 0 || (options.max_tape > 0 && loop->isOutermost()))
+      // Samples are reversed one by one, and keep nothing.
+      if (n > 0 || (options.max_tape > 0 && loop->isOutermost() && !runsSamples(*loop)))
         work.emplace_back(loop->getHeader(), n);
     }
   }

@@ -179,7 +179,9 @@ impl Session {
         let containing: Vec<Str> = options.keep_containing.iter().map(|s| Str::of(s)).collect();
         let force: Vec<Str> = options.force.iter().map(|s| Str::of(s)).collect();
         let avoid: Vec<Str> = options.avoid.iter().map(|s| Str::of(s)).collect();
-        let root = options.checkpoints.filter(|c| c.root == f);
+        // A sample is a root of its own, in which loops may take what the limit grants.
+        let is_sample = self.ir.funcs[f].name.starts_with("enzyme.sample.");
+        let root = options.checkpoints.filter(|c| c.root == f || is_sample);
         let mut asked = Asked { notes: &mut self.notes, writes: self.external_writes };
         let raw = ffi::Prepare {
             inline_budget: options.inline_budget,
