@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 63] = [
+const SOURCES: [&str; 64] = [
     "plugin",
     "options",
     "host",
@@ -21,6 +21,7 @@ const SOURCES: [&str; 63] = [
     "constants",
     "inspect",
     "prepare",
+    "addresses",
     "normalise",
     "vectors",
     "bits",

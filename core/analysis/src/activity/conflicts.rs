@@ -1,6 +1,6 @@
 //! What can't be differentiated, found once it is known what is active.
 
-use enzyme_ir::{CastOp, Const, Func, InstId, Op, RmwOp, ValueId};
+use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
 
 use super::{Activity, Conflict, Pass, State};
 use crate::callee::{Callee, resolve};
@@ -18,47 +18,6 @@ impl Pass<'_> {
             _ => false,
         };
         !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)
-    }
-
-    /// Whether `i` calls a library function of one of these names. A function of the program's own that has such a name is
-    /// another one.
-    fn calls_library(&self, func: &Func, i: InstId, names: &[&str]) -> bool {
-        let module = self.program.module;
-        let callee = func.callee(i).and_then(|v| func.as_const(v));
-        let callee = callee.and_then(|c| if let Const::Func(f) = module.ctx.consts[c] { Some(f) } else { None });
-        callee.map(|f| &module.funcs[f]).is_some_and(|f| f.entry().is_none() && names.contains(&f.name.as_str()))
-    }
-
-    /// Whether `i` writes the bytes of varied memory to a file, and something that is differentiated reads bytes from files.
-    /// That nothing else reads the memory does not matter: what comes back from the file is useful unseen.
-    fn comes_back(&self, i: InstId) -> bool {
-        let func = self.program.func(self.f);
-        let varied = |a: &ValueId| self.class(*a).is_some_and(|c| self.state(c).has_shadow());
-        self.calls_library(func, i, &["fwrite", "fwrite_unlocked", "write", "pwrite", "pwrite64"])
-            && func.call_args(i).iter().any(varied)
-            && self.program.units.functions().any(|f| {
-                let func = self.program.func(f);
-                let reads = ["fread", "fread_unlocked", "__fread_chk", "read", "__read_chk", "pread", "pread64"];
-                func.placed().any(|(_, i)| self.calls_library(func, i, &reads))
-            })
-    }
-
-    /// Whether `i` makes a number of text to which this function printed varied data. Text that passes through other functions
-    /// is not followed.
-    fn reads_printed(&self, i: InstId) -> bool {
-        let func = self.program.func(self.f);
-        if !self.calls_library(func, i, &["atof", "strtod", "strtof", "strtold"]) {
-            return false;
-        }
-        let text = |i: InstId| func.call_args(i).first().and_then(|a| self.class(*a));
-        let prints = ["sprintf", "snprintf", "__sprintf_chk", "__snprintf_chk"];
-        text(i).is_some_and(|class| {
-            func.placed().any(|(_, j)| {
-                self.calls_library(func, j, &prints)
-                    && text(j) == Some(class)
-                    && func.call_args(j).iter().any(|a| self.varied[*a].is_some())
-            })
-        })
     }
 
     /// Whether `r`, an address read from memory of `class`, has itself for a shadow, as it is read from a variable that has none, while nothing
@@ -134,14 +93,7 @@ impl Pass<'_> {
                     }
                 }
                 Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
-                    if self.comes_back(i) {
-                        let what = "active data written to a file, where files are read too";
-                        self.conflicts.push(Conflict::Unsupported(i, what));
-                    }
-                    if self.reads_printed(i) && inst.result.is_some_and(|r| useful.values[r]) {
-                        let what = "a number read from text that active data was printed to";
-                        self.conflicts.push(Conflict::Unsupported(i, what));
-                    }
+                    self.conflicts.extend(self.goes_outside(i));
                     let lost = self.program.unit(self.f).is_some_and(|u| u.bits.lost.contains(&i));
                     let given = |a: &ValueId| out.is_active(*a) || self.class(*a).is_some_and(|c| out.is_shadowed(c));
                     if lost && func.call_args(i).iter().any(given) {

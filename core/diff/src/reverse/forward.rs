@@ -442,7 +442,7 @@ impl Reverse<'_, '_> {
                     }
                     self.e.store_shadow(shadow, at, *access);
                 } else {
-                    self.forget_pointer(*v, *p)?;
+                    self.forget_pointers(i)?;
                 }
             }
             _ => {
@@ -646,7 +646,8 @@ impl Reverse<'_, '_> {
                     }
                 }
             },
-            Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => {}
+            Callee::Math(_) => self.forget_pointers(i)?,
+            Callee::Defined(_) | Callee::Unknown(_) => {}
         }
         self.copy_call(&inst);
         Ok(())
