@@ -3,7 +3,7 @@
 use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
 
 use super::{Activity, Conflict, Pass, State};
-use crate::callee::{Callee, resolve};
+use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, Object};
 
@@ -30,6 +30,12 @@ impl Pass<'_> {
         };
         let behind = self.class(r).is_some_and(|c| !out.mixed.contains(&c) && self.state(c) == State::Shadowed);
         behind && !out.is_shadowed(class) && !self.is_declared_inactive(class) && objects.iter().any(is_variable)
+    }
+
+    /// The conflict that `i` is if it reads the memory of `class`, where active data has lost its derivative.
+    fn lost_in(&self, class: ClassId, i: InstId) -> Option<Conflict> {
+        let store = *self.dropped.get(&class).filter(|_| !self.is_declared_inactive(class))?;
+        Some(Conflict::LostInPinned { class, store, load: i })
     }
 
     /// Whether the program says that no derivative flows through the memory of `class`.
@@ -71,16 +77,17 @@ impl Pass<'_> {
                         let what = "an address read from memory without a shadow, which may be that of active memory";
                         self.conflicts.push(Conflict::Unsupported(i, what));
                     }
-                    let matters = self.carry(r).may() && useful.values[r] || address;
-                    let ignored = self.is_declared_inactive(class);
-                    if let (Some(store), true) = (self.dropped.get(&class), matters && !ignored) {
-                        self.conflicts.push(Conflict::LostInPinned { class, store: *store, load: i });
+                    if self.carry(r).may() && useful.values[r] || address {
+                        self.conflicts.extend(self.lost_in(class, i));
                     }
                 }
                 Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
                     let class = inst.args.first().and_then(|p| self.class(*p));
                     if class.is_some_and(|c| out.is_shadowed(c)) && !self.is_followed(i, out) {
                         self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
+                    }
+                    if inst.result.is_some_and(|r| self.carry(r).may() && useful.values[r]) {
+                        self.conflicts.extend(class.and_then(|c| self.lost_in(c, i)));
                     }
                 }
                 // What `&`, `|` and sums make of an address is followed; what `^` or a table makes of one has no shadow.
@@ -93,6 +100,7 @@ impl Pass<'_> {
                     }
                 }
                 Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
+                    let args = func.call_args(i);
                     self.conflicts.extend(self.goes_outside(i));
                     let lost = self.program.unit(self.f).is_some_and(|u| u.bits.lost.contains(&i));
                     let given = |a: &ValueId| out.is_active(*a) || self.class(*a).is_some_and(|c| out.is_shadowed(c));
@@ -105,6 +113,13 @@ impl Pass<'_> {
                     });
                     if let (Some((class, store)), true) = (reads_dropped, out.calls.contains_key(&i)) {
                         self.conflicts.push(Conflict::LostInPinned { class, store, load: i });
+                    }
+                    if let Callee::Known(known) = resolve(self.program.module, func, i)
+                        && let MemoryEffect::Copy { dst, src, .. } = known.memory()
+                        && let (Some(d), Some(s)) = (args.get(dst), args.get(src))
+                        && self.class(*d).is_some_and(|c| useful.classes.contains(&c))
+                    {
+                        self.conflicts.extend(self.class(*s).and_then(|c| self.lost_in(c, i)));
                     }
                     if let Some(lost) = self.read_elsewhere(i, out, useful) {
                         self.conflicts.push(lost);

@@ -777,7 +777,10 @@ pub fn shadow_global(
     let original = module.globals[g].clone();
     let zero = module.ctx.zero(original.ty);
     let lane_name = if lane == 0 { String::new() } else { format!(".{lane}") };
-    let name = format!("{}.enzyme.shadow{lane_name}", original.name);
+    let mut name = format!("{}.enzyme.shadow{lane_name}", original.name);
+    while module.find_global(&name).is_some() {
+        name.push_str(".next");
+    }
     let shadow = Global { name, init: Some(zero), constant: false, linkage: Linkage::Internal, ..original };
     let id = module.globals.push(shadow);
     made.insert((g, lane), id);
