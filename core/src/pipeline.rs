@@ -149,6 +149,8 @@ fn work(
             changed = true;
             session.forget_bodies();
             engine.forget();
+            // Derivatives that are differentiated next have these shadows for memory of their own.
+            engine.globals.clear();
             engine.timing.of("optimise", || session.optimise(&exported, level));
         }
     }

@@ -1,4 +1,4 @@
-// error[E0203]: "text that active data was printed to"
+// error[E0203]: "numbers are made of text"
 // A value is rounded by way of its text.
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ double __enzyme_autodiff(void *, ...);
 static double rounded(double x)
 {
     char text[32];
-    snprintf(text, sizeof text, "%.6f", x * x);
+    snprintf(text, sizeof text, "%.6f", x * x); // refused here
     return atof(text);
 }
 

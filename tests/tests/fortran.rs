@@ -28,6 +28,13 @@ fn trials() -> Result<Vec<Trial>> {
     let mut trials = vec![
         trial("refused::shape".to_owned(), || refused(SHAPE, "E0105")),
         trial("refused::value".to_owned(), || refused(VALUE, "E0109")),
+        trial("refused::internal_file".to_owned(), || {
+            refused(&unit("character(40) :: text", "write(text, *) x**2\nread(text, *) y"), "E0203")
+        }),
+        trial("refused::scratch_file".to_owned(), || {
+            let opened = "open(10, status='scratch', form='unformatted')";
+            refused(&unit("", &format!("{opened}\nwrite(10) x**2\nrewind(10)\nread(10) y\nclose(10)")), "E0203")
+        }),
         trial("refused::defined_assignment".to_owned(), || ends(DEFINED_ASSIGNMENT, "defined assignment")),
         trial("refused::finaliser".to_owned(), || ends(FINALISER, "finalisers")),
         trial("refused::finaliser_of_a_component".to_owned(), || ends(FINALISER_OF_A_COMPONENT, "finalisers")),
@@ -256,6 +263,29 @@ program main
   call enzyme_grad(f, x, dx)
 end program
 ";
+
+/// A program with a function `f(x)` that has its result `y` from some statements.
+fn unit(declared: &str, statements: &str) -> String {
+    format!(
+        "
+module units
+contains
+  function f(x) result(y)
+    double precision, intent(in) :: x
+    double precision :: y
+    {declared}
+    {statements}
+  end function
+end module
+program main
+  use units
+  use enzyme
+  double precision :: x = 1.0d0, dx = 0.0d0
+  call enzyme_grad(f, x, dx)
+end program
+"
+    )
+}
 
 /// A program with a function `f(x)` and rules for it.
 fn rules(own: &str) -> String {

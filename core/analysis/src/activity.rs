@@ -20,6 +20,7 @@
 
 mod conflicts;
 mod elsewhere;
+mod outside;
 mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

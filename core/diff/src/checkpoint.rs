@@ -204,7 +204,8 @@ impl Writer<'_, '_> {
             mode: Mode::Combined,
             context: self.s.activity.calls.get(&outlined.call).cloned().ok_or_else(lost)?,
             kept: BTreeSet::new(),
-            own: crate::owned::passed_on(&self.s, outlined.call),
+            // Steps run between reverse sweeps: what they find in shadow memory may be adjoints of later ones.
+            own: BTreeSet::new(),
             unwinds: self.s.key.unwinds,
             products: self.s.key.products,
             keeps: false,

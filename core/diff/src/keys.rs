@@ -112,16 +112,41 @@ impl Subject<'_> {
         self.unit.memory.class_of[v].is_some_and(|c| self.activity.mixed.contains(&c))
     }
 
-    /// Whether `i` loads a pointer from a global variable that code which is not differentiated may set.
+    /// Whether `i` loads a pointer, or a number that is made one, from a global variable that code which is not differentiated may set.
     pub fn reads_global_pointer(&self, module: &Module, i: InstId) -> bool {
         let inst = &self.func.insts[i];
+        let is_pointer = || match module.ctx.types[inst.ty] {
+            Type::Ptr(_) => true,
+            Type::Int(_) => inst.result.is_some_and(|r| self.becomes_pointer(r)),
+            _ => false,
+        };
         let class = inst.args.first().and_then(|p| self.unit.memory.class_of[*p]);
         let variable = |o: &enzyme_analysis::Object| match o {
             enzyme_analysis::Object::Global(g) => !module.globals[*g].constant,
             _ => false,
         };
-        matches!(module.ctx.types[inst.ty], Type::Ptr(_))
-            && class.is_some_and(|c| self.unit.memory.classes[c].objects.iter().any(variable))
+        class.is_some_and(|c| self.unit.memory.classes[c].objects.iter().any(variable)) && is_pointer()
+    }
+
+    /// Whether a pointer is made of the integer `v`, or of sums with it.
+    fn becomes_pointer(&self, v: ValueId) -> bool {
+        let mut seen = vec![v];
+        let mut n = 0;
+        while let Some(at) = seen.get(n).copied() {
+            n += 1;
+            for i in self.unit.uses.of(at) {
+                let inst = &self.func.insts[*i];
+                match &inst.op {
+                    Op::Cast(CastOp::IntToPtr) => return true,
+                    Op::Binary(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or)
+                    | Op::Phi(_)
+                    | Op::Select
+                    | Op::Freeze => seen.extend(inst.result.filter(|r| !seen.contains(r))),
+                    _ => {}
+                }
+            }
+        }
+        false
     }
 
     /// Whether the sweeps are two functions.

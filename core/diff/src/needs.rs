@@ -13,6 +13,8 @@ use crate::owned::Replaced;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
 
+const CONTENDED: &str = "a float in the place of a pointer, in memory of the caller";
+
 /// All keys that the reverse sweep reads directly.
 pub fn collect(module: &Module, s: &Subject<'_>) -> Result<BTreeSet<Key>, Refusal> {
     let mut out = Collector { module, s, needed: BTreeSet::new() };
@@ -94,6 +96,17 @@ impl Collector<'_> {
         }
     }
 
+    /// Floats that `i` puts where pointers of the caller may lie are refused.
+    fn check_places(&self, i: InstId) -> Result<(), Refusal> {
+        let contended = |(p, len): &(ValueId, u64)| {
+            self.s.has_shadow(*p) && crate::owned::replaces_pointer(self.s, *p, *len) == Replaced::Contended
+        };
+        match crate::owned::float_places(self.module, self.s, i).iter().any(contended) {
+            true => self.refuse(i, CONTENDED),
+            false => Ok(()),
+        }
+    }
+
     fn refuse(&self, i: InstId, what: &str) -> Result<(), Refusal> {
         Err(Refusal::new(RefusalKind::Operation(what.to_owned())).at(i))
     }
@@ -147,11 +160,7 @@ impl Collector<'_> {
                             Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i)
                         );
                     }
-                    let ctx = &self.module.ctx;
-                    let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
-                    if crate::owned::replaces_pointer(s, *p, len) == Replaced::Contended {
-                        return self.refuse(i, "a float in the place of a pointer, in memory of the caller");
-                    }
+                    self.check_places(i)?;
                     self.shadow(*p);
                 } else if s.has_shadow(*p) {
                     // What is no float may overwrite one.
@@ -248,13 +257,20 @@ impl Collector<'_> {
                         return self.refuse(i, "a function whose derivative reads what it wrote to memory");
                     }
                 }
+                self.check_places(i)?;
                 self.rule(math.rule, args, result);
             }
             Callee::Known(known) => match known.memory() {
                 MemoryEffect::Copy { dst, src, len, .. } => {
                     let (Some(d), Some(c)) = (args.get(dst), args.get(src)) else { return Ok(()) };
                     if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
-                        crate::copies::classify(self.module, s, i, &[*d, *c], *n)?;
+                        let bytes = crate::copies::classify(self.module, s, i, &[*d, *c], *n)?;
+                        let fixed = s.func.as_const(*n).and_then(|c| self.module.ctx.consts.as_u64(c));
+                        if let (Bytes::Floats(_), Some(fixed)) = (bytes, fixed)
+                            && crate::owned::replaces_pointer(s, *d, fixed) == Replaced::Contended
+                        {
+                            return self.refuse(i, CONTENDED);
+                        }
                         self.shadow(*d);
                         if s.has_shadow(*c) {
                             self.shadow(*c);

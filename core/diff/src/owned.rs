@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::memory::{Class, FuncMemory, Proof, Span};
 use enzyme_analysis::{Callee, ClassId, Context, Object, Units, resolve};
-use enzyme_ir::{ByteType, FuncId, InstId, Module, ValueId};
+use enzyme_ir::{ByteType, FuncId, InstId, Module, Op, ValueId};
+use enzyme_rules::Operand;
 
 use crate::keys::Subject;
 
@@ -103,6 +104,26 @@ pub enum Replaced {
     Contended,
 }
 
+/// Where the instruction `i` puts floats, by a store or as a mathematical function that leaves them in memory, and how many bytes.
+pub fn float_places(module: &Module, s: &Subject<'_>, i: InstId) -> Vec<(ValueId, u64)> {
+    let inst = &s.func.insts[i];
+    let (types, layout) = (&module.ctx.types, &module.ctx.layout);
+    match (&inst.op, inst.args.as_slice()) {
+        (Op::Store(_), [v, p]) if s.unit.carry[*v].may() => {
+            vec![(*p, layout.store_size(types, s.func.ty(*v)).unwrap_or(0))]
+        }
+        (Op::Call(_), _) => {
+            let Callee::Math(math) = resolve(module, s.func, i) else { return Vec::new() };
+            let args = s.func.call_args(i);
+            let kind = args.iter().find_map(|a| module.ctx.float_kind(s.func.ty(*a)));
+            let len = kind.map_or(0, |kind| u64::from(kind.bits()).div_ceil(8));
+            let written = math.rule.operands.iter().zip(args).filter(|(o, _)| **o == Operand::OutPtr);
+            written.map(|(_, p)| (*p, len)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// What becomes of pointers where floats of `len` bytes are stored at `p`.
 pub fn replaces_pointer(s: &Subject<'_>, p: ValueId, len: u64) -> Replaced {
     let memory = &s.unit.memory;
@@ -116,7 +137,10 @@ pub fn replaces_pointer(s: &Subject<'_>, p: ValueId, len: u64) -> Replaced {
     }
     let same = enzyme_analysis::memory::Item { span, size: POINTER, ty: ByteType::Pointer };
     let certain = class.items.get(&same).is_some_and(|proof| *proof >= Proof::Passed);
-    match certain && span.stride == 0 && !class.is_several() {
+    // An address as an adjoint in double precision is next to nothing; where many places or objects are meant, that is not worth a refusal.
+    let one = span.stride == 0 && !class.is_several();
+    let each = len < POINTER && (span.stride == 0 || span.stride >= POINTER);
+    match certain && (one || each) {
         true => Replaced::Contended,
         false => Replaced::None,
     }

@@ -242,8 +242,8 @@ fn fail(e: &mut Emit<'_>, line: &str) {
 /// Ends the program with a message if `shadow` is null and `primal` is not: a pointer that a global variable has from
 /// code that was not differentiated.
 pub fn require_pointer_shadow(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
-    let c = common(e.module);
-    let null = e.b().zero(c.ptr);
+    let ty = e.ty(primal);
+    let null = e.b().zero(ty);
     let (no_shadow, is_set) = (e.b().icmp(IntPred::Eq, shadow, null), e.b().icmp(IntPred::Ne, primal, null));
     let lost = e.b().binary(BinOp::And, no_shadow, is_set);
     let (bad, good) = (e.new_block("lost"), e.new_block("kept"));

@@ -21,6 +21,7 @@ const SOURCES: [&str; 64] = [
     "constants",
     "inspect",
     "prepare",
+    "addresses",
     "normalise",
     "vectors",
     "bits",

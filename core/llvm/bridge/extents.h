@@ -507,8 +507,10 @@ protected:
       }
       const BasicBlockEdge yes(above, branch->getSuccessor(0)), no(above, branch->getSuccessor(1));
       const bool first = dominators_.dominates(yes, node->getBlock());
-      // The test at the top of the loop: what is the same in all steps is touched by the first, if there is one.
-      const bool at_top = above == loop_.getHeader() && !moves && isKnownAtFirst(branch->getCondition());
+      // The test at the top that leaves the loop: what is the same in all steps is touched by the first, if there is
+      // one.
+      const bool at_top = above == loop_.getHeader() && !moves && isKnownAtFirst(branch->getCondition()) &&
+                          !loop_.contains(branch->getSuccessor(first ? 1 : 0));
       if ((first || dominators_.dominates(no, node->getBlock())) && (isKnownBefore(branch->getCondition()) || at_top))
         out.emplace_back(branch->getCondition(), first);
       else

@@ -338,6 +338,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::addTerms(*clone);
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
+  if (enz::nameAddresses(*clone))
+    enz::lowerConstantExpressions(*clone);
   host->functions->invalidate(*clone, PreservedAnalyses::none());
   return enz::in(static_cast<Value *>(clone));
 }

@@ -98,6 +98,12 @@ bool exactBody(const llvm::Function &function);
 // Turns the constant expressions among the operands of a function into instructions.
 void lowerConstantExpressions(llvm::Function &function);
 
+// Numbers that are made addresses become places in a variable of other modules, which has no shadow; whether there were
+// any.
+bool nameAddresses(llvm::Function &function);
+// They are numbers again.
+void unnameAddresses(llvm::Module &module);
+
 // What inlining into one clone has done so far, so that a function never comes into its own inlined body.
 struct InlineHistory {
   // Inlined functions, each with the number of the one into whose inlined body it came, or -1.

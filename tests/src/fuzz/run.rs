@@ -301,15 +301,16 @@ impl Bench {
     /// The command that compiles a batch.
     pub fn command(&self, source: &Path, program: &Path, mode: Mode) -> Command {
         let mut command = clang();
-        command.args(mode.level.flags()).arg("-w").args(&self.flags);
+        command.args(mode.level.flags()).arg("-w");
         if mode.bare {
+            command.args(flags_of_compiler(&self.flags));
             command.args(["-DFUZZ_PLAIN", "-I"]).arg(sources()).arg(source).arg(self.checks.join("check_bare.o"));
             command.arg("-o").arg(program).arg("-lm");
             return command;
         }
         let mut plugin = std::ffi::OsString::from("-fpass-plugin=");
         plugin.push(&self.plugin);
-        command.arg(plugin).arg("-I").arg(sources());
+        command.args(&self.flags).arg(plugin).arg("-I").arg(sources());
         if mode.debug {
             command.arg("-g");
         }
@@ -501,6 +502,13 @@ fn ending(finished: &Finished, mode: Mode, derived: bool) -> Outcome {
         _ if text.contains("SIGNAL 14") || finished.timed_out => Outcome::Hang,
         _ => Outcome::Crash(text),
     }
+}
+
+/// Those of the flags that the compiler knows without the plugin.
+fn flags_of_compiler(flags: &[String]) -> impl Iterator<Item = &String> {
+    let ours = |n: usize| flags.get(n).is_some_and(|f| f.starts_with("-enzyme-"));
+    let is_known = move |n: usize| !(ours(n) || flags[n] == "-mllvm" && ours(n + 1));
+    flags.iter().enumerate().filter(move |(n, _)| is_known(*n)).map(|(_, f)| f)
 }
 
 /// Where two levels differ, if they do.

@@ -1,9 +1,9 @@
 //! What can't be differentiated, found once it is known what is active.
 
-use enzyme_ir::{CastOp, Const, Func, InstId, Op, RmwOp, ValueId};
+use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
 
 use super::{Activity, Conflict, Pass, State};
-use crate::callee::{Callee, resolve};
+use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, Object};
 
@@ -20,47 +20,6 @@ impl Pass<'_> {
         !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)
     }
 
-    /// Whether `i` calls a library function of one of these names. A function of the program's own that has such a name is
-    /// another one.
-    fn calls_library(&self, func: &Func, i: InstId, names: &[&str]) -> bool {
-        let module = self.program.module;
-        let callee = func.callee(i).and_then(|v| func.as_const(v));
-        let callee = callee.and_then(|c| if let Const::Func(f) = module.ctx.consts[c] { Some(f) } else { None });
-        callee.map(|f| &module.funcs[f]).is_some_and(|f| f.entry().is_none() && names.contains(&f.name.as_str()))
-    }
-
-    /// Whether `i` writes the bytes of varied memory to a file, and something that is differentiated reads bytes from files.
-    /// That nothing else reads the memory does not matter: what comes back from the file is useful unseen.
-    fn comes_back(&self, i: InstId) -> bool {
-        let func = self.program.func(self.f);
-        let varied = |a: &ValueId| self.class(*a).is_some_and(|c| self.state(c).has_shadow());
-        self.calls_library(func, i, &["fwrite", "fwrite_unlocked", "write", "pwrite", "pwrite64"])
-            && func.call_args(i).iter().any(varied)
-            && self.program.units.functions().any(|f| {
-                let func = self.program.func(f);
-                let reads = ["fread", "fread_unlocked", "__fread_chk", "read", "__read_chk", "pread", "pread64"];
-                func.placed().any(|(_, i)| self.calls_library(func, i, &reads))
-            })
-    }
-
-    /// Whether `i` makes a number of text to which this function printed varied data. Text that passes through other functions
-    /// is not followed.
-    fn reads_printed(&self, i: InstId) -> bool {
-        let func = self.program.func(self.f);
-        if !self.calls_library(func, i, &["atof", "strtod", "strtof", "strtold"]) {
-            return false;
-        }
-        let text = |i: InstId| func.call_args(i).first().and_then(|a| self.class(*a));
-        let prints = ["sprintf", "snprintf", "__sprintf_chk", "__snprintf_chk"];
-        text(i).is_some_and(|class| {
-            func.placed().any(|(_, j)| {
-                self.calls_library(func, j, &prints)
-                    && text(j) == Some(class)
-                    && func.call_args(j).iter().any(|a| self.varied[*a].is_some())
-            })
-        })
-    }
-
     /// Whether `r`, an address read from memory of `class`, has itself for a shadow, as it is read from a variable that has none, while nothing
     /// tests that at run time.
     fn is_its_own_shadow(&self, class: ClassId, r: ValueId, out: &Activity) -> bool {
@@ -71,6 +30,12 @@ impl Pass<'_> {
         };
         let behind = self.class(r).is_some_and(|c| !out.mixed.contains(&c) && self.state(c) == State::Shadowed);
         behind && !out.is_shadowed(class) && !self.is_declared_inactive(class) && objects.iter().any(is_variable)
+    }
+
+    /// The conflict that `i` is if it reads the memory of `class`, where active data has lost its derivative.
+    fn lost_in(&self, class: ClassId, i: InstId) -> Option<Conflict> {
+        let store = *self.dropped.get(&class).filter(|_| !self.is_declared_inactive(class))?;
+        Some(Conflict::LostInPinned { class, store, load: i })
     }
 
     /// Whether the program says that no derivative flows through the memory of `class`.
@@ -112,16 +77,17 @@ impl Pass<'_> {
                         let what = "an address read from memory without a shadow, which may be that of active memory";
                         self.conflicts.push(Conflict::Unsupported(i, what));
                     }
-                    let matters = self.carry(r).may() && useful.values[r] || address;
-                    let ignored = self.is_declared_inactive(class);
-                    if let (Some(store), true) = (self.dropped.get(&class), matters && !ignored) {
-                        self.conflicts.push(Conflict::LostInPinned { class, store: *store, load: i });
+                    if self.carry(r).may() && useful.values[r] || address {
+                        self.conflicts.extend(self.lost_in(class, i));
                     }
                 }
                 Op::CmpXchg { .. } | Op::AtomicRmw(..) => {
                     let class = inst.args.first().and_then(|p| self.class(*p));
                     if class.is_some_and(|c| out.is_shadowed(c)) && !self.is_followed(i, out) {
                         self.conflicts.push(Conflict::Unsupported(i, "an atomic update of active memory"));
+                    }
+                    if inst.result.is_some_and(|r| self.carry(r).may() && useful.values[r]) {
+                        self.conflicts.extend(class.and_then(|c| self.lost_in(c, i)));
                     }
                 }
                 // What `&`, `|` and sums make of an address is followed; what `^` or a table makes of one has no shadow.
@@ -134,14 +100,8 @@ impl Pass<'_> {
                     }
                 }
                 Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
-                    if self.comes_back(i) {
-                        let what = "active data written to a file, where files are read too";
-                        self.conflicts.push(Conflict::Unsupported(i, what));
-                    }
-                    if self.reads_printed(i) && inst.result.is_some_and(|r| useful.values[r]) {
-                        let what = "a number read from text that active data was printed to";
-                        self.conflicts.push(Conflict::Unsupported(i, what));
-                    }
+                    let args = func.call_args(i);
+                    self.conflicts.extend(self.goes_outside(i));
                     let lost = self.program.unit(self.f).is_some_and(|u| u.bits.lost.contains(&i));
                     let given = |a: &ValueId| out.is_active(*a) || self.class(*a).is_some_and(|c| out.is_shadowed(c));
                     if lost && func.call_args(i).iter().any(given) {
@@ -153,6 +113,13 @@ impl Pass<'_> {
                     });
                     if let (Some((class, store)), true) = (reads_dropped, out.calls.contains_key(&i)) {
                         self.conflicts.push(Conflict::LostInPinned { class, store, load: i });
+                    }
+                    if let Callee::Known(known) = resolve(self.program.module, func, i)
+                        && let MemoryEffect::Copy { dst, src, .. } = known.memory()
+                        && let (Some(d), Some(s)) = (args.get(dst), args.get(src))
+                        && self.class(*d).is_some_and(|c| useful.classes.contains(&c))
+                    {
+                        self.conflicts.extend(self.class(*s).and_then(|c| self.lost_in(c, i)));
                     }
                     if let Some(lost) = self.read_elsewhere(i, out, useful) {
                         self.conflicts.push(lost);

@@ -73,18 +73,39 @@ pub fn analyze_group(
     solver.finish()
 }
 
-/// The float whose bits the integer `v` is: it was made of one, or one is made of it, as a whole.
+/// The float whose bits the integer `v` is: it was made of one, or one is made of it, as a whole, perhaps where ways meet.
 fn bits_of(ctx: &Context, func: &Func, uses: &Uses, v: ValueId) -> Option<FloatKind> {
     if !matches!(ctx.types[func.ty(v)], Type::Int(_)) || func.as_const(v).is_some() {
         return None;
     }
-    let kind = |other: ValueId| match ctx.types[func.ty(other)] {
+    let kind = |v: ValueId| match ctx.types[func.ty(v)] {
         Type::Float(kind) => Some(kind),
         _ => None,
     };
-    let cast = |i: InstId| Some(&func.insts[i]).filter(|inst| matches!(inst.op, Op::Cast(CastOp::BitCast)));
-    let from = func.def_inst(v).and_then(cast).and_then(|inst| kind(*inst.args.first()?));
-    from.or_else(|| uses.of(v).iter().filter_map(|i| cast(*i)?.result).find_map(kind))
+    let moved = |i: InstId| match func.insts[i].op {
+        Op::Cast(CastOp::BitCast) | Op::Phi(_) | Op::Freeze => func.insts[i].args.as_slice(),
+        Op::Select => func.insts[i].args.get(1..).unwrap_or(&[]),
+        _ => &[],
+    };
+    let sources = |v: ValueId| func.def_inst(v).map(moved).unwrap_or(&[]).to_vec();
+    let targets = |v: ValueId| {
+        let users = uses.of(v).iter().filter(|i| moved(**i).contains(&v));
+        users.filter_map(|i| func.insts[*i].result).collect()
+    };
+    let reached = |next: &dyn Fn(ValueId) -> Vec<ValueId>| {
+        let mut seen = vec![v];
+        let mut n = 0;
+        while let Some(at) = seen.get(n).copied() {
+            n += 1;
+            if let Some(found) = kind(at) {
+                return Some(found);
+            }
+            let new: Vec<ValueId> = next(at).into_iter().filter(|x| !seen.contains(x)).collect();
+            seen.extend(new);
+        }
+        None
+    };
+    reached(&sources).or_else(|| reached(&targets))
 }
 
 pub(super) struct GroupFunc {

@@ -442,7 +442,7 @@ impl Reverse<'_, '_> {
                     }
                     self.e.store_shadow(shadow, at, *access);
                 } else {
-                    self.forget_pointer(*v, *p)?;
+                    self.forget_pointers(i)?;
                 }
             }
             _ => {
@@ -646,7 +646,8 @@ impl Reverse<'_, '_> {
                     }
                 }
             },
-            Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => {}
+            Callee::Math(_) => self.forget_pointers(i)?,
+            Callee::Defined(_) | Callee::Unknown(_) => {}
         }
         self.copy_call(&inst);
         Ok(())
@@ -776,7 +777,10 @@ pub fn shadow_global(
     let original = module.globals[g].clone();
     let zero = module.ctx.zero(original.ty);
     let lane_name = if lane == 0 { String::new() } else { format!(".{lane}") };
-    let name = format!("{}.enzyme.shadow{lane_name}", original.name);
+    let mut name = format!("{}.enzyme.shadow{lane_name}", original.name);
+    while module.find_global(&name).is_some() {
+        name.push_str(".next");
+    }
     let shadow = Global { name, init: Some(zero), constant: false, linkage: Linkage::Internal, ..original };
     let id = module.globals.push(shadow);
     made.insert((g, lane), id);

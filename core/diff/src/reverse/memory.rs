@@ -22,7 +22,7 @@ use super::place_of;
 use crate::copies::{Bytes, classify, classify_bytes};
 use crate::keys::Subject;
 use crate::lower::{Operands, product};
-use crate::owned::{Replaced, replaces_pointer};
+use crate::owned::{Replaced, float_places, replaces_pointer};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::runtime::{RunWork, over_moved_runs, over_runs};
 
@@ -146,21 +146,20 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
-    /// Clears the shadow of a pointer whose place a float takes: it is no adjoint of that.
-    pub fn forget_pointer(&mut self, v: ValueId, p: ValueId) -> Result<(), Refusal> {
-        let (ty, layout) = (self.s.func.ty(v), &self.e.module.ctx.layout);
-        let len = layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
-        let float = self.s.unit.carry[v].may();
-        if !float || !self.s.has_shadow(p) || replaces_pointer(&self.s, p, len) != Replaced::Cleared {
-            return Ok(());
+    /// Clears the shadows of pointers whose places floats take that `i` puts there: they are no adjoints of these.
+    pub fn forget_pointers(&mut self, i: InstId) -> Result<(), Refusal> {
+        for (p, len) in float_places(self.e.module, &self.s, i) {
+            if !self.s.has_shadow(p) || replaces_pointer(&self.s, p, len) != Replaced::Cleared {
+                continue;
+            }
+            let mut bytes = self.e.b().i64(len);
+            let at = self.forward_shadow(p)?;
+            if self.s.is_mixed(p) {
+                let primal = self.forward_value(p);
+                bytes = self.e.guarded_bytes(at, primal, bytes);
+            }
+            self.e.fill_zero(at, bytes);
         }
-        let mut at = self.forward_shadow(p)?;
-        if self.s.is_mixed(p) {
-            let primal = self.forward_value(p);
-            at = self.e.guarded(at, primal, ty);
-        }
-        let bytes = self.e.b().i64(len);
-        self.e.fill_zero(at, bytes);
         Ok(())
     }
 
