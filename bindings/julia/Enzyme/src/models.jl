@@ -67,8 +67,10 @@ function asum(n_::I, x::P{T}, incx_::I) where {T}
 end
 
 @inline function scale(y::P{T}, n::Int, inc::Int, beta::T) where {T}
+    # What is multiplied by zero may be no number, but a factor that is zero has a derivative.
     for i in 0:(n - 1)
-        set!(y, beta == 0 ? zero(T) : beta * get(y, i * inc), i * inc)
+        v = get(y, i * inc)
+        set!(y, beta == 0 && !isfinite(v) ? zero(T) : beta * v, i * inc)
     end
 end
 
@@ -245,6 +247,8 @@ function replace!(native, special, model, world)
     symbol = code === nothing ? "" : Emit.symbol(native, code)
     isempty(symbol) && return
     f = LLVM.GetNamedFunction(native.mod, symbol)
+    # A rule of the program's comes first.
+    (LLVM.GetLinkage(f) == LLVM.LINKAGE_EXTERNAL || LLVM.has_mark(f, "enzyme_inactive")) && return
     g = add!(native.mod, model, special.specTypes.parameters[2:end], world)
     LLVM.TypeOf(g) == LLVM.TypeOf(f) || error("Enzyme: internal: the code for $(special.specTypes) returns another type")
     LLVM.ReplaceAllUsesWith(f, g)
