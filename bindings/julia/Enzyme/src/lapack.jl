@@ -4,9 +4,11 @@
 # of a factor is a sum that is stored once. The rows that LU exchanges are found by LAPACK itself, in a copy without derivative; they
 # are then exchanged here before anything is eliminated. All indices count from zero.
 #
-# Not handled: products and quotients of matrices with triangular ones, QR, eigenvalues, singular values, factorisations of indefinite symmetric and of banded matrices; these are refused.
+# Not handled: factorisations of indefinite symmetric and of banded matrices; these are refused. QR, eigenvalues and singular values are in
+# orthogonal.jl.
 
-const LOWER, LEFT, UNIT = UInt8('L'), UInt8('L'), UInt8('U')
+const C8 = P{UInt8}
+const LOWER, UPPER, LEFT, UNIT = UInt8('L'), UInt8('U'), UInt8('L'), UInt8('U')
 is_plain(trans::UInt8) = (trans == N) | (trans == LOWER_N)
 
 "Steps along rows and columns of a triangle that is read as a lower one."
@@ -38,19 +40,39 @@ end
     end
 end
 
-function trsv(uplo_::P{UInt8}, trans_::P{UInt8}, diag_::P{UInt8}, n_::I, A::P{T}, lda_::I, x::P{T}, incx_::I) where {T}
-    n, inc, lower = unsafe_load(n_), unsafe_load(incx_), unsafe_load(uplo_) == LOWER
-    r, c = steps(lower, unsafe_load(lda_))
-    solve!(A, r, c, n, unsafe_load(diag_) == UNIT, lower != is_plain(unsafe_load(trans_)), start(x, n, inc), inc)
+"Applies `f`, one of the two above, with a triangle of A to `count` vectors of B, `step` elements apart."
+@inline function each!(f, uplo::UInt8, transposed::Bool, diag::UInt8, n::Int, A::P{T}, lda::Int, B::P{T}, inc::Int, count::Int, step::Int) where {T}
+    lower = uplo == LOWER
+    r, c = steps(lower, lda)
+    for j in 0:(count - 1)
+        f(A, r, c, n, diag == UNIT, lower == transposed, B + j * step * sizeof(T), inc)
+    end
 end
 
-function trmv(uplo_::P{UInt8}, trans_::P{UInt8}, diag_::P{UInt8}, n_::I, A::P{T}, lda_::I, x::P{T}, incx_::I) where {T}
-    n, inc, lower = unsafe_load(n_), unsafe_load(incx_), unsafe_load(uplo_) == LOWER
-    r, c = steps(lower, unsafe_load(lda_))
-    multiply!(A, r, c, n, unsafe_load(diag_) == UNIT, lower != is_plain(unsafe_load(trans_)), start(x, n, inc), inc)
+@inline function vector!(f, uplo_::C8, trans_::C8, diag_::C8, n_::I, A::P{T}, lda_::I, x::P{T}, incx_::I) where {T}
+    n, inc = unsafe_load(n_), unsafe_load(incx_)
+    each!(f, unsafe_load(uplo_), !is_plain(unsafe_load(trans_)), unsafe_load(diag_), n, A, unsafe_load(lda_), start(x, n, inc), inc, 1, 0)
 end
+trsv(arguments...) = vector!(solve!, arguments...)
+trmv(arguments...) = vector!(multiply!, arguments...)
 
-function symv(uplo_::P{UInt8}, n_::I, alpha_::P{T}, A::P{T}, lda_::I, x::P{T}, incx_::I, beta_::P{T}, y::P{T}, incy_::I) where {T}
+"Columns of B with the triangle; from the right, rows of B with its transpose."
+@inline function matrix!(f, side_::C8, uplo_::C8, trans_::C8, diag_::C8, m_::I, n_::I, alpha_::P{T}, A::P{T}, lda_::I, B::P{T}, ldb_::I) where {T}
+    m, n, lda, ldb, alpha = unsafe_load(m_), unsafe_load(n_), unsafe_load(lda_), unsafe_load(ldb_), unsafe_load(alpha_)
+    uplo, plain, diag = unsafe_load(uplo_), is_plain(unsafe_load(trans_)), unsafe_load(diag_)
+    for j in 0:(n - 1)
+        scale(B + j * ldb * sizeof(T), m, 1, alpha)
+    end
+    if unsafe_load(side_) == LEFT
+        each!(f, uplo, !plain, diag, m, A, lda, B, 1, n, ldb)
+    else
+        each!(f, uplo, plain, diag, n, A, lda, B, ldb, m, 1)
+    end
+end
+trsm(arguments...) = matrix!(solve!, arguments...)
+trmm(arguments...) = matrix!(multiply!, arguments...)
+
+function symv(uplo_::C8, n_::I, alpha_::P{T}, A::P{T}, lda_::I, x::P{T}, incx_::I, beta_::P{T}, y::P{T}, incy_::I) where {T}
     n, incx, incy, alpha = unsafe_load(n_), unsafe_load(incx_), unsafe_load(incy_), unsafe_load(alpha_)
     r, c = steps(unsafe_load(uplo_) == LOWER, unsafe_load(lda_))
     x, y = start(x, n, incx), start(y, n, incy)
@@ -64,7 +86,7 @@ function symv(uplo_::P{UInt8}, n_::I, alpha_::P{T}, A::P{T}, lda_::I, x::P{T}, i
     end
 end
 
-function symm(side_::P{UInt8}, uplo_::P{UInt8}, m_::I, n_::I, alpha_::P{T}, A::P{T}, lda_::I, B::P{T}, ldb_::I, beta_::P{T}, C::P{T}, ldc_::I) where {T}
+function symm(side_::C8, uplo_::C8, m_::I, n_::I, alpha_::P{T}, A::P{T}, lda_::I, B::P{T}, ldb_::I, beta_::P{T}, C::P{T}, ldc_::I) where {T}
     left, m, n, ldb, ldc = unsafe_load(side_) == LEFT, unsafe_load(m_), unsafe_load(n_), unsafe_load(ldb_), unsafe_load(ldc_)
     alpha, beta = unsafe_load(alpha_), unsafe_load(beta_)
     r, c = steps(unsafe_load(uplo_) == LOWER, unsafe_load(lda_))
@@ -106,8 +128,8 @@ end
     Libc.free(sizes)
     nothing
 end
-lu!(m::I, n::I, A::P{Float64}, lda::I, ipiv::I, info::I) = ccall((:dgetrf_64_, LinearAlgebra.LAPACK.liblapack), Cvoid, (I, I, P{Float64}, I, I, I), m, n, A, lda, ipiv, info)
-lu!(m::I, n::I, A::P{Float32}, lda::I, ipiv::I, info::I) = ccall((:sgetrf_64_, LinearAlgebra.LAPACK.liblapack), Cvoid, (I, I, P{Float32}, I, I, I), m, n, A, lda, ipiv, info)
+@inline lu!(m::I, n::I, A::P{Float64}, lda::I, ipiv::I, info::I) = ccall((:dgetrf_64_, LinearAlgebra.LAPACK.liblapack), Cvoid, (I, I, P{Float64}, I, I, I), m, n, A, lda, ipiv, info)
+@inline lu!(m::I, n::I, A::P{Float32}, lda::I, ipiv::I, info::I) = ccall((:sgetrf_64_, LinearAlgebra.LAPACK.liblapack), Cvoid, (I, I, P{Float32}, I, I, I), m, n, A, lda, ipiv, info)
 
 "Exchanges rows as LAPACK numbers them, from the first on or from the last."
 @inline function exchange!(B::P{T}, columns::Int, ldb::Int, ipiv::I, count::Int, backward::Bool) where {T}
@@ -116,9 +138,7 @@ lu!(m::I, n::I, A::P{Float32}, lda::I, ipiv::I, info::I) = ccall((:sgetrf_64_, L
         p = unsafe_load(ipiv, i + 1) - 1
         if p != i
             for j in 0:(columns - 1)
-                a, b = get(B, i + j * ldb), get(B, p + j * ldb)
-                set!(B, b, i + j * ldb)
-                set!(B, a, p + j * ldb)
+                exchange!(B, i + j * ldb, p + j * ldb)
             end
         end
     end
@@ -141,25 +161,28 @@ function getrf(m_::I, n_::I, A::P{T}, lda_::I, ipiv::I, info::I) where {T}
     end
 end
 
-function getrs(trans_::P{UInt8}, n_::I, columns_::I, A::P{T}, lda_::I, ipiv::I, B::P{T}, ldb_::I, info::I) where {T}
-    n, columns, lda, ldb, plain = unsafe_load(n_), unsafe_load(columns_), unsafe_load(lda_), unsafe_load(ldb_), is_plain(unsafe_load(trans_))
-    unsafe_store!(info, 0)
+"Solves with the factors of LU and the rows that it exchanged."
+@inline function substitute!(plain::Bool, n::Int, columns::Int, A::P{T}, lda::Int, ipiv::I, B::P{T}, ldb::Int) where {T}
     if plain
         exchange!(B, columns, ldb, ipiv, n, false)
-    end
-    for j in 0:(columns - 1)
-        x = B + j * ldb * sizeof(T)
-        if plain
-            solve!(A, 1, lda, n, true, false, x, 1)
-            solve!(A, lda, 1, n, false, true, x, 1)
-        else
-            solve!(A, lda, 1, n, false, false, x, 1)
-            solve!(A, 1, lda, n, true, true, x, 1)
-        end
-    end
-    if !plain
+        each!(solve!, LOWER, false, UNIT, n, A, lda, B, 1, columns, ldb)
+        each!(solve!, UPPER, false, N, n, A, lda, B, 1, columns, ldb)
+    else
+        each!(solve!, UPPER, true, N, n, A, lda, B, 1, columns, ldb)
+        each!(solve!, LOWER, true, UNIT, n, A, lda, B, 1, columns, ldb)
         exchange!(B, columns, ldb, ipiv, n, true)
     end
+end
+
+function getrs(trans_::C8, n_::I, columns_::I, A::P{T}, lda_::I, ipiv::I, B::P{T}, ldb_::I, info::I) where {T}
+    unsafe_store!(info, 0)
+    substitute!(is_plain(unsafe_load(trans_)), unsafe_load(n_), unsafe_load(columns_), A, unsafe_load(lda_), ipiv, B, unsafe_load(ldb_))
+end
+
+function gesv(n_::I, columns_::I, A::P{T}, lda_::I, ipiv::I, B::P{T}, ldb_::I, info::I) where {T}
+    getrf(n_, n_, A, lda_, ipiv, info)
+    unsafe_load(info) == 0 && substitute!(true, unsafe_load(n_), unsafe_load(columns_), A, unsafe_load(lda_), ipiv, B, unsafe_load(ldb_))
+    nothing
 end
 
 "A lower triangle by its inverse."
@@ -188,7 +211,7 @@ end
     0
 end
 
-function trtri(uplo_::P{UInt8}, diag_::P{UInt8}, n_::I, A::P{T}, lda_::I, info::I) where {T}
+function trtri(uplo_::C8, diag_::C8, n_::I, A::P{T}, lda_::I, info::I) where {T}
     n, lda, unit = unsafe_load(n_), unsafe_load(lda_), unsafe_load(diag_) == UNIT
     bad = unit ? 0 : singular(A, lda, n)
     unsafe_store!(info, bad)
@@ -197,16 +220,12 @@ function trtri(uplo_::P{UInt8}, diag_::P{UInt8}, n_::I, A::P{T}, lda_::I, info::
     invert!(A, r, c, n, unit)
 end
 
-function trtrs(uplo_::P{UInt8}, trans_::P{UInt8}, diag_::P{UInt8}, n_::I, columns_::I, A::P{T}, lda_::I, B::P{T}, ldb_::I, info::I) where {T}
-    n, columns, lda, ldb, unit = unsafe_load(n_), unsafe_load(columns_), unsafe_load(lda_), unsafe_load(ldb_), unsafe_load(diag_) == UNIT
-    bad = unit ? 0 : singular(A, lda, n)
+function trtrs(uplo_::C8, trans_::C8, diag_::C8, n_::I, columns_::I, A::P{T}, lda_::I, B::P{T}, ldb_::I, info::I) where {T}
+    n, columns, lda, ldb, diag = unsafe_load(n_), unsafe_load(columns_), unsafe_load(lda_), unsafe_load(ldb_), unsafe_load(diag_)
+    bad = diag == UNIT ? 0 : singular(A, lda, n)
     unsafe_store!(info, bad)
-    bad == 0 || return
-    lower = unsafe_load(uplo_) == LOWER
-    r, c = steps(lower, lda)
-    for j in 0:(columns - 1)
-        solve!(A, r, c, n, unit, lower != is_plain(unsafe_load(trans_)), B + j * ldb * sizeof(T), 1)
-    end
+    bad == 0 && each!(solve!, unsafe_load(uplo_), !is_plain(unsafe_load(trans_)), diag, n, A, lda, B, 1, columns, ldb)
+    nothing
 end
 
 function getri(n_::I, A::P{T}, lda_::I, ipiv::I, work::P{T}, size_::I, info::I) where {T}
@@ -237,9 +256,7 @@ function getri(n_::I, A::P{T}, lda_::I, ipiv::I, work::P{T}, size_::I, info::I) 
         p = unsafe_load(ipiv, j + 1) - 1
         if p != j
             for i in 0:(n - 1)
-                a, b = get(A, i + j * lda), get(A, i + p * lda)
-                set!(A, b, i + j * lda)
-                set!(A, a, i + p * lda)
+                exchange!(A, i + j * lda, i + p * lda)
             end
         end
     end
@@ -247,7 +264,7 @@ end
 
 # ---- Cholesky ----
 
-function potrf(uplo_::P{UInt8}, n_::I, A::P{T}, lda_::I, info::I) where {T}
+function potrf(uplo_::C8, n_::I, A::P{T}, lda_::I, info::I) where {T}
     n = unsafe_load(n_)
     r, c = steps(unsafe_load(uplo_) == LOWER, unsafe_load(lda_))
     unsafe_store!(info, 0)
@@ -272,17 +289,14 @@ function potrf(uplo_::P{UInt8}, n_::I, A::P{T}, lda_::I, info::I) where {T}
     end
 end
 
-function potrs(uplo_::P{UInt8}, n_::I, columns_::I, A::P{T}, lda_::I, B::P{T}, ldb_::I, info::I) where {T}
-    n, columns, ldb = unsafe_load(n_), unsafe_load(columns_), unsafe_load(ldb_)
-    r, c = steps(unsafe_load(uplo_) == LOWER, unsafe_load(lda_))
+function potrs(uplo_::C8, n_::I, columns_::I, A::P{T}, lda_::I, B::P{T}, ldb_::I, info::I) where {T}
+    n, columns, lda, ldb, uplo = unsafe_load(n_), unsafe_load(columns_), unsafe_load(lda_), unsafe_load(ldb_), unsafe_load(uplo_)
     unsafe_store!(info, 0)
-    for j in 0:(columns - 1)
-        solve!(A, r, c, n, false, false, B + j * ldb * sizeof(T), 1)
-        solve!(A, r, c, n, false, true, B + j * ldb * sizeof(T), 1)
-    end
+    each!(solve!, uplo, uplo != LOWER, N, n, A, lda, B, 1, columns, ldb)
+    each!(solve!, uplo, uplo == LOWER, N, n, A, lda, B, 1, columns, ldb)
 end
 
-function potri(uplo_::P{UInt8}, n_::I, A::P{T}, lda_::I, info::I) where {T}
+function potri(uplo_::C8, n_::I, A::P{T}, lda_::I, info::I) where {T}
     n, lda = unsafe_load(n_), unsafe_load(lda_)
     bad = singular(A, lda, n)
     unsafe_store!(info, bad)
@@ -299,17 +313,14 @@ function potri(uplo_::P{UInt8}, n_::I, A::P{T}, lda_::I, info::I) where {T}
     end
 end
 
-const C8 = P{UInt8}
 for (letter, T) in (("d", Float64), ("s", Float32))
     V = P{T}
     for (name, model, types) in Any[("trsv", trsv, (C8, C8, C8, I, V, I, V, I)), ("trmv", trmv, (C8, C8, C8, I, V, I, V, I)),
+        ("trsm", trsm, (C8, C8, C8, C8, I, I, V, V, I, V, I)), ("trmm", trmm, (C8, C8, C8, C8, I, I, V, V, I, V, I)),
         ("symv", symv, (C8, I, V, V, I, V, I, V, V, I)), ("symm", symm, (C8, C8, I, I, V, V, I, V, I, V, V, I)), ("ger", ger, (I, I, V, V, I, V, I, V, I)),
-        ("getrf", getrf, (I, I, V, I, I, I)), ("getrs", getrs, (C8, I, I, V, I, I, V, I, I)), ("getri", getri, (I, V, I, I, V, I, I)),
+        ("getrf", getrf, (I, I, V, I, I, I)), ("getrs", getrs, (C8, I, I, V, I, I, V, I, I)), ("gesv", gesv, (I, I, V, I, I, V, I, I)), ("getri", getri, (I, V, I, I, V, I, I)),
         ("trtri", trtri, (C8, C8, I, V, I, I)), ("trtrs", trtrs, (C8, C8, C8, I, I, V, I, V, I, I)),
         ("potrf", potrf, (C8, I, V, I, I)), ("potrs", potrs, (C8, I, I, V, I, V, I, I)), ("potri", potri, (C8, I, V, I, I))]
         BLAS["$(letter)$(name)_64_"] = (model, types)
     end
 end
-
-"Functions that these models call, of which no derivative flows."
-inactive_parts(types) = [Tuple{typeof(pivots),Int,Int,P{T},Int,I,I} for T in (Float64, Float32) if P{T} in types]

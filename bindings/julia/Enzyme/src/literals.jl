@@ -99,10 +99,41 @@ function unname!(m::Ptr{Cvoid})
     occursin(NAME, text) || return m, Library.Item[]
     if occursin(Regex("^@\\Q$NAME\\E[0-9]+\\.", "m"), text)
         message = "a constant or global object of the program is used where there may be memory with a derivative"
-        return m, [Library.Item("E0304", message, "", "", 0, String[], HELP)]
+        places = used_at(text)
+        isempty(places) && push!(places, ("", 0))
+        return m, [Library.Item("E0304", message, "", file, line, String[], HELP) for (file, line) in places]
     end
     text = replace(text, Regex("^@\\Q$NAME\\E[0-9]+ = .*\$", "m") => "")
     anew(m, replace(text, Regex("@\\Q$NAME\\E([0-9]+)") => s"inttoptr (i64 \1 to ptr)")), Library.Item[]
+end
+
+"The user's lines at which objects stand that were given a shadow: where code was inlined, the outermost but the package's own."
+function used_at(text::String)
+    out, waits = Tuple{String,Int}[], false
+    numbers = unique(m.captures[1] for m in eachmatch(Regex("^@\\Q$NAME\\E([0-9]+)\\.", "m"), text))
+    name, place = Regex("@\\Q$NAME\\E($(join(numbers, '|')))(?![.0-9])"), r"!dbg !([0-9]+)"
+    for line in split(text, '\n')
+        # Where a value is chosen there is no place: that of what comes next, in the same function.
+        waits = startswith(line, "  ") && (waits || occursin(name, line))
+        found = waits ? match(place, line) : nothing
+        found === nothing && continue
+        waits = false
+        chain, at = Tuple{String,Int}[], found.captures[1]
+        while at !== nothing
+            location = match(Regex("^!$at = (?:distinct )?!DILocation\\(line: ([0-9]+).*?scope: !([0-9]+)(?:, inlinedAt: !([0-9]+))?", "m"), text)
+            location === nothing && break
+            push!(chain, (file_of(text, location.captures[2]), parse(Int, location.captures[1])))
+            at = location.captures[3]
+        end
+        isempty(chain) || push!(out, chain[max(end - 1, 1)])
+    end
+    unique(out)
+end
+
+function file_of(text::String, scope::AbstractString)
+    number = match(Regex("^!$scope = [^\n]*?file: !([0-9]+)", "m"), text)
+    file = number === nothing ? nothing : match(Regex("^!$(number.captures[1]) = [^\n]*?filename: \"([^\"]*)\"", "m"), text)
+    file === nothing ? "" : String(file.captures[1])
 end
 
 function anew(m::Ptr{Cvoid}, text::String)

@@ -100,6 +100,7 @@ end
     CreateEnumAttribute(c::Ref, kind::Cuint, value::UInt64)::Ref
     GetEnumAttributeKindForName(name::Cstring, n::Csize_t)::Cuint
     AddAttributeAtIndex(f::Ref, index::Cuint, a::Ref)::Cvoid
+    GetStringAttributeAtIndex(f::Ref, index::Cuint, k::Cstring, kn::Cuint)::Ref
     RemoveEnumAttributeAtIndex(f::Ref, index::Cuint, kind::Cuint)::Cvoid
     CreatePassManager()::Ref
     RunPassManager(p::Ref, m::Ref)::Cint
@@ -177,6 +178,7 @@ function md_string(v::Ref)
     p == C_NULL ? "" : unsafe_string(p, size[])
 end
 
+has_mark(f::Value, key::String) = GetStringAttributeAtIndex(f, FUNCTION_INDEX, key, sizeof(key)) != C_NULL
 function mark(f::Value, c::Ref, key::String, value::String = "")
     AddAttributeAtIndex(f, FUNCTION_INDEX, CreateStringAttribute(c, key, sizeof(key), value, sizeof(value)))
 end

@@ -19,6 +19,10 @@ start(x::P{T}, n::Int, inc::Int) where {T} = inc < 0 ? x + (1 - n) * inc * sizeo
 @inline get(x::P{T}, i::Int) where {T} = unsafe_load(x, i + 1)
 @inline set!(x::P{T}, v::T, i::Int) where {T} = (unsafe_store!(x, v, i + 1); nothing)
 
+# A number that is only carried: without a call LLVM carries it as an integer, and nothing says what it was.
+@noinline carried(x) = x
+@inline exchange!(A::P{T}, i::Int, j::Int) where {T} = (x = carried(get(A, i)); set!(A, carried(get(A, j)), i); set!(A, x, j))
+
 function dot(n_::I, x::P{T}, incx_::I, y::P{T}, incy_::I) where {T}
     n, incx, incy = unsafe_load(n_), unsafe_load(incx_), unsafe_load(incy_)
     x, y = start(x, n, incx), start(y, n, incy)
@@ -63,8 +67,10 @@ function asum(n_::I, x::P{T}, incx_::I) where {T}
 end
 
 @inline function scale(y::P{T}, n::Int, inc::Int, beta::T) where {T}
+    # What is multiplied by zero may be no number, but a factor that is zero has a derivative.
     for i in 0:(n - 1)
-        set!(y, beta == 0 ? zero(T) : beta * get(y, i * inc), i * inc)
+        v = get(y, i * inc)
+        set!(y, beta == 0 && !isfinite(v) ? zero(T) : beta * v, i * inc)
     end
 end
 
@@ -133,23 +139,11 @@ for (letter, T) in (("d", Float64), ("s", Float32))
 end
 
 include("lapack.jl")
+include("ranges.jl")
+include("orthogonal.jl")
+include("matrices.jl")
 
 both(x) = (sin(x), cos(x))
-
-"A product of a matrix with its own transpose, all of it."
-function syrk(C::Matrix{T}, tA::Char, A::Matrix{T}, alpha::Bool, beta::Bool) where {T}
-    plain = tA == 'N'
-    n, k = plain ? size(A) : (size(A, 2), size(A, 1))
-    size(C) == (n, n) || throw(DimensionMismatch("output matrix has size $(size(C)), but should have size ($n, $n)"))
-    @inbounds for j in 1:n, i in 1:n
-        s = zero(T)
-        for l in 1:k
-            s += plain ? A[i, l] * A[j, l] : A[l, i] * A[l, j]
-        end
-        C[i, j] = beta ? C[i, j] + alpha * s : alpha * s
-    end
-    C
-end
 
 const nowhere = Ref(false)
 
@@ -168,34 +162,96 @@ within() = true
 """
 @noinline ignore_derivatives(x::Number) = x
 
-# Methods of Base, and one of ours: the beginning of their symbol, the function, its arguments, what is called instead.
-const METHODS = vcat([("within_autodiff", within_autodiff, (), within)], [("sincos", sincos, (T,), both) for T in (Float64, Float32)],
-    [("syrk_wrapper", LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), syrk)
-     for T in (Float64, Float32) if isdefined(LinearAlgebra, :syrk_wrapper!)])
+# Methods that are replaced: the function, arguments that lead to the method, the types of arguments for which this is done, what is called instead.
+const Floats = Union{Float64,Float32}
+const METHODS = Any[(within_autodiff, (), (), within), (sincos, (Float64,), (Floats,), both)]
+for T in (Float64, Float32)
+    for rounding in (:Nearest, :ToZero, :Down, :Up)
+        push!(METHODS, (rem2pi, (T, RoundingMode{rounding}), (T, RoundingMode), turns))
+    end
+    for row in Any[(\, (Matrix{T}, Vector{T}), (AbstractMatrix{<:Floats}, AbstractVecOrMat{<:Real}), divide), (inv, (Matrix{T},), (AbstractMatrix{<:Floats},), inverse),
+        (\, (LinearAlgebra.Symmetric{T,Matrix{T}}, Vector{T}), (AbstractMatrix{<:Floats}, AbstractVector{<:Real}), divide),
+        (\, (LinearAlgebra.Symmetric{T,Matrix{T}}, Matrix{T}), (AbstractMatrix{<:Floats}, AbstractMatrix{<:Real}), divide),
+        (inv, (LinearAlgebra.Symmetric{T,Matrix{T}},), (LinearAlgebra.Symmetric{<:Floats},), symmetric_inverse),
+        (LinearAlgebra.det, (LinearAlgebra.Symmetric{T,Matrix{T}},), (AbstractMatrix{<:Floats},), determinant),
+        (LinearAlgebra.det, (Matrix{T},), (AbstractMatrix{<:Floats},), determinant), (LinearAlgebra.exp!, (Matrix{T},), (AbstractMatrix{<:Floats},), exponential),
+        (LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), (StridedMatrix{<:Floats}, Char, StridedVecOrMat{<:Floats}, Bool, Bool), syrk),
+        (sinpi, (T,), (T,), half_turns_sine), (cospi, (T,), (T,), half_turns_cosine), 
+        (frexp, (T,), (T,), parts), (significand, (T,), (T,), fraction), (nextfloat, (T,), (T,), next), (prevfloat, (T,), (T,), previous), (eps, (T,), (T,), spacing),
+        (Base.mul12, (T, T), (T, T), product), (Base.div12, (T, T), (T, T), ratio), (Base.truncbits, (T, Int), (T, Int), rounded),
+        (Colon(), (T, T, T), (T, T, T), stepping), (Base._range, (T, T, Nothing, Int), (T, T, Nothing, Integer), counting),
+        (Base._range, (T, Nothing, T, Int), (T, Nothing, T, Integer), dividing)]
+        push!(METHODS, row)
+    end
+end
+push!(METHODS, (splice!, (Vector{Float64}, Int, Vector{Any}), (Vector, Int, Vector{Any}), taken!))
+push!(METHODS, (Base._accumulate!, (typeof(Base.add_sum), Matrix{Float64}, Matrix{Float64}, Int, Nothing), (Function, Array, Array, Int, Nothing), accumulated!))
+for name in names(LinearAlgebra; all = true)
+    # The code of a function with keywords.
+    occursin(r"^#+pinv#[0-9]+$", string(name)) &&
+        push!(METHODS, (getfield(LinearAlgebra, name), (Float64, Float64, typeof(LinearAlgebra.pinv), Matrix{Float64}), (Real, Real, Any, AbstractMatrix{<:Floats}), pseudoinverse))
+end
 
-const STEMS = [unique("julia_" * method[1] for method in METHODS); "julia_ignore_derivatives"]
+for name in names(Base.Sort; all = true)
+    occursin(r"^#+sortperm#[0-9]+$", string(name)) &&
+        push!(METHODS, (getfield(Base.Sort, name), (Base.Sort.QuickSortAlg, Function, Function, Nothing, Base.Order.ForwardOrdering, typeof(sortperm), Vector{Float64}),
+            (Any, Any, Any, Union{Nothing,Bool}, Base.Order.Ordering, Any, Vector{<:Floats}), order_of))
+end
+
+const kept = Ref(false)
+
+"""
+Redefines short functions that work on the bits of floats as they are, but never inlined, so that those here can take their place. Only where a derivative asks
+for it: Julia then compiles anew what they were inlined in. Whether there were any left.
+"""
+function keep_bits!(never_inline!)
+    kept[] && return false
+    for (f, types) in ((frexp, (Float64,)), (significand, (Float64,)), (nextfloat, (Float64,)), (prevfloat, (Float64,)), (eps, (Float64,)), (Base.truncbits, (Float64, Int)),
+        (Base.mul12, (Float64, Float64)), (Base.div12, (Float64, Float64)))
+        never_inline!(which(f, Tuple{types...}))
+    end
+    kept[] = true
+end
 
 "Puts the functions here in the place of those that they stand for."
 function use!(native, world::UInt)
-    for f in LLVM.functions(native.mod)
-        LLVM.IsDeclaration(f) == 0 || continue
-        symbol = LLVM.name(f)
-        for stem in STEMS
-            startswith(symbol, stem) && seldom(replace!, native, f, symbol, world)
+    ignored!(native, native.mod, ignore_derivatives, world)
+    any(f -> occursin(TEXT, LLVM.name(f)), LLVM.functions(native.mod)) && seldom(mute!, native, world)
+    for (f, reach, types, model) in METHODS
+        instance = Emit.method_instance(Tuple{typeof(f),reach...}, world)
+        instance === nothing && continue
+        for special in Emit.specializations(instance.def)
+            special.specTypes <: Tuple{typeof(f),types...} && seldom(replace!, native, special, model, world)
         end
     end
 end
 
-function replace!(native, f, symbol, world)
-    for instance in Emit.specializations(first(methods(ignore_derivatives)))
+const TEXT = r"^julia_.*(print|show|display|string|repr)"
+const WRITERS = Any[Normalise.TEXT..., (getfield(Base, n) for n in names(Base; all = true) if occursin(Normalise.TEXT_KEYWORDS, string(n)))...]
+
+"Functions that make text, and write it, are without derivative."
+mute!(native, world) = foreach(f -> foreach(m -> ignored!(native, native.mod, m, world), methods(f)), WRITERS)
+
+"What a function here returns or leaves in memory has no derivative."
+ignored!(native, m::LLVM.Module, f::Function, world::UInt) = ignored!(native, m, first(methods(f)), world)
+function ignored!(native, m::LLVM.Module, method::Method, world::UInt)
+    for instance in Emit.specializations(method)
         code = Emit.code_instance(instance, world)
-        code === nothing || Emit.symbol(native, code) != symbol || Normalise.inactive!(LLVM.GetModuleContext(native.mod), f)
+        symbol = code === nothing ? "" : Emit.symbol(native, code)
+        isempty(symbol) || Normalise.inactive!(LLVM.GetModuleContext(m), LLVM.GetNamedFunction(m, symbol))
     end
-    for (stem, method, types, model) in METHODS
-        startswith(symbol, "julia_" * stem) && Normalise.is_method(native, method, types, symbol, world) || continue
-        g = add!(native.mod, model, types, world)
-        LLVM.TypeOf(g) == LLVM.TypeOf(f) && LLVM.ReplaceAllUsesWith(f, g)
-    end
+end
+
+function replace!(native, special, model, world)
+    code = Emit.code_instance(special, world)
+    symbol = code === nothing ? "" : Emit.symbol(native, code)
+    isempty(symbol) && return
+    f = LLVM.GetNamedFunction(native.mod, symbol)
+    # A rule of the program's comes first.
+    (LLVM.GetLinkage(f) == LLVM.LINKAGE_EXTERNAL || LLVM.has_mark(f, "enzyme_inactive")) && return
+    g = add!(native.mod, model, special.specTypes.parameters[2:end], world)
+    LLVM.TypeOf(g) == LLVM.TypeOf(f) || error("Enzyme: internal: the code for $(special.specTypes) returns another type")
+    LLVM.ReplaceAllUsesWith(f, g)
 end
 
 "The function that stands for one of BLAS, or nothing. Optimised on its own: the modules that it is added to are optimised by then."
@@ -212,10 +268,8 @@ function add!(m::LLVM.Module, model, types, world; finished = false, name = "enz
     instance = Emit.method_instance(Tuple{typeof(model),types...}, world)
     made = Emit.native(instance)
     symbol = Emit.symbol(made, Emit.code_instance(instance, world))
-    for signature in inactive_parts(types)
-        part = Emit.code_instance(Emit.method_instance(signature, world), world)
-        f = part === nothing ? C_NULL : LLVM.GetNamedFunction(made.mod, Emit.symbol(made, part))
-        f == C_NULL || Normalise.inactive!(LLVM.GetModuleContext(made.mod), f)
+    for f in (constant, pivots, exchanged, eigenvectors, singular_vectors)
+        ignored!(made, made.mod, f, world)
     end
     for f in LLVM.functions(made.mod)
         if LLVM.name(f) == symbol

@@ -10,6 +10,7 @@ declare noalias i8* @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, i8
 declare noalias i8* @julia.array_data(i64 %bytes, i64 %kind)
 declare noalias i8* @julia.box(i64 %bytes, i8* %type)
 declare void @jl_error(i8*)
+declare void @jl_bounds_error_int(i8*, i64)
 declare void @llvm.memset.p0i8.i64(i8* nocapture writeonly, i8, i64, i1 immarg)
 declare void @llvm.memcpy.p0i8.p0i8.i64(i8* nocapture writeonly, i8* nocapture readonly, i64, i1 immarg)
 
@@ -168,6 +169,76 @@ good:
   ret void
 }
 
+; The bytes of so many elements.
+define i64 @enzyme.bytes_of(i8* %array, i64 %n) alwaysinline {
+  %size_at = getelementptr i8, i8* %array, i64 18
+  %size_place = bitcast i8* %size_at to i16*
+  %size = load i16, i16* %size_place, align 2
+  %size64 = zext i16 %size to i64
+  %bytes = mul i64 %n, %size64
+  ret i64 %bytes
+}
+
+; Elements from a number on, counted from zero, are moved to another.
+define void @enzyme.move(i8* %array, i64 %from, i64 %to, i64 %n) alwaysinline {
+  %data_place = bitcast i8* %array to i8**
+  %data = load i8*, i8** %data_place, align 8
+  %from_bytes = call i64 @enzyme.bytes_of(i8* %array, i64 %from)
+  %to_bytes = call i64 @enzyme.bytes_of(i8* %array, i64 %to)
+  %bytes = call i64 @enzyme.bytes_of(i8* %array, i64 %n)
+  %source = getelementptr i8, i8* %data, i64 %from_bytes
+  %target = getelementptr i8, i8* %data, i64 %to_bytes
+  call void @llvm.memmove.p0i8.p0i8.i64(i8* %target, i8* %source, i64 %bytes, i1 false)
+  ret void
+}
+
+define void @enzyme.grow_at(i8* %array, i64 %at, i64 %more) alwaysinline {
+  %length_at = getelementptr i8, i8* %array, i64 8
+  %length_place = bitcast i8* %length_at to i64*
+  %length = load i64, i64* %length_place, align 8
+  %is_beyond = icmp ugt i64 %at, %length
+  br i1 %is_beyond, label %fail, label %good
+fail:
+  %number = add i64 %at, 1
+  call void @jl_bounds_error_int(i8* %array, i64 %number)
+  unreachable
+good:
+  call void @enzyme.grow_end(i8* %array, i64 %more)
+  %to = add i64 %at, %more
+  %n = sub i64 %length, %at
+  call void @enzyme.move(i8* %array, i64 %at, i64 %to, i64 %n)
+  ret void
+}
+
+define void @enzyme.grow_beg(i8* %array, i64 %more) alwaysinline {
+  call void @enzyme.grow_at(i8* %array, i64 0, i64 %more)
+  ret void
+}
+
+define void @enzyme.del_at(i8* %array, i64 %at, i64 %fewer) alwaysinline {
+  %length_at = getelementptr i8, i8* %array, i64 8
+  %length_place = bitcast i8* %length_at to i64*
+  %length = load i64, i64* %length_place, align 8
+  %from = add i64 %at, %fewer
+  %wraps = icmp ult i64 %from, %at
+  %is_far = icmp ugt i64 %from, %length
+  %is_beyond = or i1 %wraps, %is_far
+  br i1 %is_beyond, label %fail, label %good
+fail:
+  call void @jl_bounds_error_int(i8* %array, i64 %from)
+  unreachable
+good:
+  %n = sub i64 %length, %from
+  call void @enzyme.move(i8* %array, i64 %from, i64 %at, i64 %n)
+  call void @enzyme.del_end(i8* %array, i64 %fewer)
+  ret void
+}
+
+define void @enzyme.del_beg(i8* %array, i64 %fewer) alwaysinline {
+  call void @enzyme.del_at(i8* %array, i64 0, i64 %fewer)
+  ret void
+}
+
 define void @enzyme.sizehint(i8* %array, i64 %n) alwaysinline {
   ret void
 }
@@ -212,5 +283,39 @@ define i8* @enzyme.reshape(i8* %type, i8* %from, i8* %sizes, i64 %owner_offset) 
   %owner_at = getelementptr i8, i8* %array, i64 %owner_offset
   %owner = bitcast i8* %owner_at to i8**
   store i8* %from, i8** %owner, align 8
+  ret i8* %array
+}
+
+; Pointers of Julia's are integers.
+declare noalias i8* @malloc(i64)
+declare void @free(i8*)
+define i8* @enzyme.malloc(i64 %n) alwaysinline {
+  %p = call i8* @malloc(i64 %n)
+  ret i8* %p
+}
+
+define void @enzyme.free(i8* %p) alwaysinline {
+  call void @free(i8* %p)
+  ret void
+}
+
+; An array of many dimensions is another shape of a vector.
+define i8* @enzyme.array_nd(i8* %type, i8* %sizes, i8* %vector_type, i64 %dimensions, i64 %size, i64 %boxed, i64 %owner_offset) alwaysinline {
+top:
+  br label %next
+next:
+  %d = phi i64 [ 0, %top ], [ %d1, %next ]
+  %n = phi i64 [ 1, %top ], [ %n1, %next ]
+  %offset = mul i64 %d, 8
+  %at = getelementptr i8, i8* %sizes, i64 %offset
+  %place = bitcast i8* %at to i64*
+  %one = load i64, i64* %place, align 8
+  %n1 = mul i64 %n, %one
+  %d1 = add i64 %d, 1
+  %is_last = icmp eq i64 %d1, %dimensions
+  br i1 %is_last, label %make, label %next
+make:
+  %vector = call i8* @enzyme.array_1d(i8* %vector_type, i64 %n1, i64 %size, i64 %boxed)
+  %array = call i8* @enzyme.reshape(i8* %type, i8* %vector, i8* %sizes, i64 %owner_offset)
   ret i8* %array
 }

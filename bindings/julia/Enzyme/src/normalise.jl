@@ -163,9 +163,9 @@ struct SymbolInfo
     address::Ptr{Cvoid}
 end
 
-# What the C library chooses at run time has no symbol at its address.
+# What the C library chooses at run time has no symbol at its address; what has several has one of them.
 const CHOSEN = (:memcpy, :memmove, :memset, :memcmp, :memchr, :strlen, :sin, :cos, :tan, :exp, :log, :pow, :atan, :atan2, :fma, :floor,
-    :ceil, :trunc, :rint, :nearbyint, :sincos, :exp2, :expm1, :log1p, :sinf, :cosf, :expf, :logf, :powf)
+    :ceil, :trunc, :rint, :nearbyint, :sincos, :exp2, :expm1, :log1p, :sinf, :cosf, :expf, :logf, :powf, :malloc, :calloc, :free)
 const chosen = IdDict{Any,Any}()
 
 function fill_chosen()
@@ -198,7 +198,8 @@ const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_err
 # Functions of the run-time system that have a body in models.ll.
 const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d" => "enzyme.array_2d", "jl_alloc_array_3d" => "enzyme.array_3d",
     "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
-    "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint")
+    "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint", "jl_array_grow_at" => "enzyme.grow_at", "jl_array_grow_beg" => "enzyme.grow_beg",
+    "jl_array_del_at" => "enzyme.del_at", "jl_array_del_beg" => "enzyme.del_beg", "jl_new_array" => "enzyme.array_nd", "malloc" => "enzyme.malloc", "free" => "enzyme.free")
 
 "Blocks from which the function may return, as the keys of a table."
 function returning(f::LLVM.Value)
@@ -323,12 +324,18 @@ function model!(w::Work, call, name::String)
         type = unsafe_pointer_to_objref(Ptr{Cvoid}(at))
         (type isa DataType && isconcretetype(type)) || return false
         extra = [i64(w, Emit.array_header(ndims(type)))]
-    elseif startswith(name, "jl_alloc_array")
+    elseif startswith(name, "jl_alloc_array") || name == "jl_new_array"
         at = address(args[1])
         at === nothing && return false
-        found = element(unsafe_pointer_to_objref(Ptr{Cvoid}(at)))
+        type = unsafe_pointer_to_objref(Ptr{Cvoid}(at))
+        found = element(type)
         found === nothing && return false
         extra = [i64(w, found[1]), i64(w, found[2])]
+        if name == "jl_new_array"
+            vector = i64(w, UInt(pointer_from_objref(Array{eltype(type),1})))
+            LLVM.PositionBuilderBefore(w.builder, call)
+            extra = [LLVM.BuildIntToPtr(w.builder, vector, w.bytes, ""), i64(w, ndims(type)), extra..., i64(w, Emit.array_header(ndims(type)))]
+        end
     end
     LLVM.PositionBuilderBefore(w.builder, call)
     for n in 1:length(args)
@@ -340,8 +347,13 @@ end
 
 "A call of our code for a function of BLAS; false if there is none."
 function of_blas!(w::Work, call, name::String)
+    before = LLVM.functions(w.mod)
     g = parentmodule(Normalise).Models.of_blas(w.mod, name)
     g === nothing && return false
+    for f in setdiff(LLVM.functions(w.mod), before)
+        # Code without derivative calls LAPACK itself.
+        LLVM.IsDeclaration(f) == 0 && !LLVM.has_mark(f, "enzyme_inactive") && function!(w, f)
+    end
     # Of a method that returns one of several types the code takes more.
     LLVM.CountParams(g) <= LLVM.GetNumArgOperands(call) || error("Enzyme: internal: the code for $name takes other parameters")
     LLVM.PositionBuilderBefore(w.builder, call)
@@ -363,6 +375,19 @@ function of_bitcode!(w::Work, call, library::String, name::String)
     replace_call!(w, call, declared(w, name, type), LLVM.Ref[convert_to(w.builder, a, t) for (a, t) in zip(args, types)])
     found in w.linked || push!(w.linked, found)
     true
+end
+
+# Functions that make text of what they are given, and write it: there is no derivative of that.
+const TEXT = (print, println, show, display, string, repr, sprint, Base.print_to_string)
+const TEXT_KEYWORDS = r"^#+(print|println|show|display|string|repr|sprint|printstyled)(#[0-9]+|##kw)$"
+
+"Whether the constant is one of these functions, or their code with keywords."
+function writes_text(f::LLVM.Value)
+    at = address(f)
+    at === nothing && return false
+    object = unsafe_pointer_to_objref(Ptr{Cvoid}(at))
+    object isa Function || return false
+    any(t -> t === object, TEXT) || parentmodule(typeof(object)) === Base && occursin(TEXT_KEYWORDS, string(typeof(object).name.name))
 end
 
 "A call in one of the boxed conventions: the arguments go into an array."
@@ -394,6 +419,7 @@ function boxed!(w::Work, f, call, convention, is_warm)
     end
     type = LLVM.FunctionType(value, types, length(types), 0)
     target = behind(callee)
+    is_warm &= !writes_text(given[1])
     if LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION
         name = LLVM.name(target)
         LLVM.IsDeclaration(target) != 0 && note!(w, target, name)
@@ -581,15 +607,16 @@ end
 
 "Rewrites a module without address spaces. Whether its code stores references in objects, whether it takes some out of global ones, and the bitcode that is to be linked."
 function rewrite!(mod::LLVM.Module, models::String)
+    own = LLVM.functions(mod)
     LLVM.link_text!(mod, models)
+    c = LLVM.GetModuleContext(mod)
     for f in LLVM.functions(mod)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
+        LLVM.name(f) == "jl_bounds_error_int" && LLVM.mark(f, c, "enzyme_inactive")
     end
-    c = LLVM.GetModuleContext(mod)
     w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[])
-    own = LLVM.functions(mod)
     for f in own
-        LLVM.IsDeclaration(f) == 0 && !startswith(LLVM.name(f), "enzyme.") && function!(w, f)
+        LLVM.IsDeclaration(f) == 0 && function!(w, f)
     end
     # Ends before beginnings, which they use.
     for marker in MARKERS, (name, i) in w.stale

@@ -136,6 +136,10 @@ struct Needs
     all::Bool    # all that it holds can be rooted: not what functions give that are unknown, nor what it may take out of global objects
 end
 
+"What derivatives call of the run-time system, without declarations of functions that these definitions are of."
+undeclared(definitions::String) = join((line for line in split(runtime_text, '\n')
+    if !(startswith(line, "declare ") && occursin(string(" ptr ", match(r"@[^(]*\(", line).match), definitions))), '\n')
+
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
 function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     isempty(Emit.missing_parts) || seldom(refuse, plan.what, LLVM.texts("not on Julia ", string(VERSION), ": ", Emit.missing_parts))
@@ -151,8 +155,8 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     end
     LLVM.prune!(m)
     Normalise.mark_mathematics!(native, world)
-    Models.use!(native, world)
     rules, used = Rules.install!(native, plan, world)
+    Models.use!(native, world)
     Normalise.mark_types!(m, false)
     objects = Literals.objects(m)
     Emit.optimise!(m)
@@ -185,7 +189,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
             derived, mixed = seldom(Literals.unname!, derived)::Tuple{Ptr{Cvoid},Vector{Library.Item}}
             append!(caught, mixed)
         end
-        Library.link(derived, LLVM.texts(replace(runtime_text, "@FLOATS@" => type_address(Vector{Float64})), roots))
+        Library.link(derived, LLVM.texts(replace(isempty(roots) ? runtime_text : seldom(undeclared, roots)::String, "@FLOATS@" => type_address(Vector{Float64})), roots))
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
             addresses = Library.compile(derived, entries(plan))
@@ -231,20 +235,36 @@ end
 @noinline function renew!(cached::Cached, made::Plan)
     lock(compiling)
     try
-        Rules.keep_calls!()
-        world, rules = Emit.world_age(), Rules.age()
-        instance = Emit.method_instance(made.signature, world)
-        instance === nothing && seldom(refuse, made.what, "no method fits these arguments")
-        code = Emit.code_instance(instance, world)
-        holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
-            all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
-        if !holds
-            cached.code, addresses, cached.needs, cached.used = compile(made, instance, world)
-            cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
+        try
+            return renewed!(cached, made)
+        catch e
+            e isa EnzymeError && seldom(may_be_mended!, e)::Bool || rethrow()
         end
-        cached.world, cached.session, cached.rules = world, session[], rules
-        return cached.address
+        return seldom(renewed!, cached, made)::Ptr{Cvoid}
     finally
         unlock(compiling)
     end
+end
+
+"Whether something was changed in Base that may be what a refusal is about: functions that work on the bits of floats, or call what they do at run time."
+function may_be_mended!(e::EnzymeError)
+    codes = Set(i.code for i in e.items)
+    "E0205" in codes && Models.keep_bits!(Rules.never_inline!) ||
+        ("E0201" in codes || "E0304" in codes) && any(i -> occursin("'jl_", i.message) || i.code == "E0304", e.items) && Unrolled.add_methods!()
+end
+
+function renewed!(cached::Cached, made::Plan)
+    Rules.keep_calls!()
+    world, rules = Emit.world_age(), Rules.age()
+    instance = Emit.method_instance(made.signature, world)
+    instance === nothing && seldom(refuse, made.what, "no method fits these arguments")
+    code = Emit.code_instance(instance, world)
+    holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
+        all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
+    if !holds
+        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world)
+        cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
+    end
+    cached.world, cached.session, cached.rules = world, session[], rules
+    cached.address
 end

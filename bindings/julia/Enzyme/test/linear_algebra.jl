@@ -19,6 +19,8 @@ two(f, a, b) = test_reverse(f, Active, (a, Duplicated), (b, Duplicated)) && test
     @test two((A, x) -> sum(view(A, :, 1:2) * view(x, 2:3)), A45(), v5())
     @test test_reverse((y, A, x) -> (mul!(y, A, x); nothing), Const, (zeros(4), Duplicated), (A45(), Duplicated), (v5(), Duplicated))
     @test test_reverse((y, A, x) -> (mul!(y, A, x, 2.0, 3.0); nothing), Const, (v4(), Duplicated), (A45(), Duplicated), (v5(), Duplicated))
+    @test test_reverse((y, A, x, b) -> (mul!(y, A, x, 2.0, b); nothing), Const, (v4(), Duplicated), (A45(), Duplicated), (v5(), Duplicated), (0.0, Active))
+    @test autodiff(Forward, (y, A, x) -> mul!(y, A, x)[1], Duplicated(fill(NaN, 4), zeros(4)), Const(A45()), Duplicated(v5(), ones(5)))[1] ≈ sum(A45()[1, :])
     @test test_reverse((a, x, y) -> (axpy!(a, x, y); nothing), Const, (0.5, Active), (v5(), Duplicated), (reverse(v5()), Duplicated))
     @test test_reverse((x, a) -> (rmul!(x, a); nothing), Const, (v5(), Duplicated), (0.5, Active))
     @test two((A, x) -> sum(A * x), rand(40, 30), rand(30))

@@ -121,3 +121,29 @@ end
     @test test_reverse(residual, Active, ([0.3, 0.8, 1.1, 0.2, 0.5], Duplicated))
     @test test_forward(residual, Duplicated, ([0.3, 0.8, 1.1, 0.2, 0.5], Duplicated))
 end
+
+struct Layer{F}
+    W::Matrix{Float64}
+    b::Vector{Float64}
+    f::F
+end
+(l::Layer)(x) = l.f.(l.W * x .+ l.b)
+const inputs = [0.1, 0.5, 0.9]
+
+@testset "as users write them" begin
+    v, A, W = [0.3, 0.8, 1.1], [4.0 1 0.5; 0.3 5 1; 0.2 0.7 6], [0.1 0.2 -0.3; 0.4 -0.5 0.6]
+    @test test_reverse((W, b) -> sum(abs2, Layer(copy(W'), [b; 0.3], identity)(Layer(W, b, tanh)([0.1, 0.2, 0.3]))), Active, (W, Duplicated), ([0.1, -0.2], Duplicated))
+    @test test_reverse(A -> (S = A * A' ./ sqrt(3); E = exp.(S .- maximum(S; dims = 2)); sum(abs2, (E ./ sum(E; dims = 2)) * A)), Active, (A / 4, Duplicated))
+    @test test_reverse((A, l) -> (b = [1.0, 2, 3]; sum((A'A + l * I) \ (A'b))), Active, (A, Duplicated), (0.3, Active))
+    @test test_reverse(l -> logdet(cholesky(Symmetric([exp(-(a - b)^2 / 2l^2) for a in inputs, b in inputs] + 0.1I))), Active, (0.7, Active))
+    @test test_reverse((v, w) -> mean(v) + var(v) + median(v) * quantile(v, 0.3) + cor(v, w), Active, (v, Duplicated), ([1.0, 0.2, 0.5], Duplicated))
+    @test test_reverse((A, B) -> sum(abs2, kron(A, B)) + tr(A * A) + sum(diag(A) .^ 3) + dot(A, A), Active, (A, Duplicated), (W, Duplicated))
+    @test test_reverse((A, v) -> sum(abs2, Diagonal(v) * (A + 2I) * Diagonal(v .^ 2)) + sum(Diagonal(v) \ A), Active, (A, Duplicated), (v, Duplicated))
+    @test test_reverse(v -> sum(abs2, accumulate((a, b) -> a * b + b, v)) + mapreduce(sin, *, v) + sum(diff(v) .* circshift(v, 1)[1:2]), Active, (v, Duplicated))
+    @test test_reverse(p -> (u = [1.0, 0.5]; for _ in 1:20; u += 0.01 * [p[1] * u[1] - p[2] * u[1] * u[2], -p[3] * u[2] + u[1] * u[2]]; end; sum(u)), Active, (v, Duplicated))
+    @test test_reverse(v -> sum(map(v) do x
+        y = x^2
+        y > 0.5 ? y : sin(y)
+    end) + sum(@. exp(-v^2) * sin(v) + v / (1 + v)), Active, (v, Duplicated))
+    @test test_reverse(a -> (x = 1.0; for _ in 1:20; x -= (x^3 - a) / 3x^2; end; x), Active, (2.0, Active))
+end

@@ -2,9 +2,9 @@
 #
 # usage: julia runtests.jl [FILE...]: all files, or those named
 
-using Test, LinearAlgebra, Enzyme
+using Test, LinearAlgebra, Statistics, Enzyme
 
-const files = ["scalars", "arrays", "structures", "programs", "linear_algebra", "globals", "sugar", "errors", "modes", "collector", "rules", "bitcode"]
+const files = ["scalars", "arrays", "structures", "programs", "linear_algebra", "factorisations", "ranges", "assembled", "globals", "sugar", "errors", "modes", "collector", "rules", "bitcode"]
 
 @testset "Enzyme" begin
     @testset "$file" for file in (isempty(ARGS) ? files : ARGS)

@@ -114,21 +114,26 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
     let stride =
         found.iter().map(|(i, _, s)| gcd(i.span.stride, s.stride)).filter(|s| *s != 0).fold(0, common_multiple);
     let repeats = found.iter().all(|(i, _, s)| gcd(i.span.stride, s.stride) != 0);
+    // Pointers of which not even the place in their own bytes is known: whatever is moved, their shadows are moved alike.
+    let floats = found.iter().any(|(i, ..)| matches!(i.ty, ByteType::Float(_)));
+    let anywhere = !floats
+        && found.iter().any(|(i, _, s)| {
+            let step = gcd(i.span.stride, s.stride);
+            i.ty == ByteType::Pointer && step != 0 && step < i.size
+        });
     let cells = match len {
+        _ if anywhere => 0,
         Some(n) if repeats && stride <= MAX_CELLS && n.is_multiple_of(stride) => stride,
         Some(n) if n <= MAX_CELLS => n,
         _ if stride > 0 && stride <= MAX_CELLS => stride,
-        _ => {
-            let clash = found.iter().any(|(i, ..)| matches!(i.ty, ByteType::Float(_)));
-            let ty = if found.iter().any(|(i, ..)| i.ty == ByteType::Pointer) {
-                ByteType::Pointer
-            } else {
-                ByteType::Integer
-            };
-            let runs = vec![ByteRun { offset: 0, size: POINTER, ty }];
-            return Bytes { runs, period: POINTER, gap: 0, clash };
-        }
+        _ => 0,
     };
+    if cells == 0 {
+        let pointers = found.iter().any(|(i, ..)| i.ty == ByteType::Pointer);
+        let ty = if pointers { ByteType::Pointer } else { ByteType::Integer };
+        let runs = vec![ByteRun { offset: 0, size: POINTER, ty }];
+        return Bytes { runs, period: POINTER, gap: 0, clash: floats };
+    }
     let whole = len == Some(cells);
     let mut map = vec![Cell::default(); cells as usize];
     let mut ranked: Vec<(Rank, u64, Item, Span)> = Vec::new();

@@ -1,0 +1,96 @@
+# Functions of Base that take floats apart by their bits, or count in integers what they then make floats of (part of `Models`): in their code derivatives
+# are lost. Each is called as it is for the value, and what has the derivative, and is zero, is added. Beside them, functions of arrays whose code asks
+# at run time what it is given.
+#
+# Ranges are linear in their ends and steps, so all derivatives are right. The length is an integer.
+
+# A number without derivative, and zero with the derivative of the number.
+@noinline constant(x) = x
+@inline slope(x) = x - constant(x)
+
+moved(x::Base.TwicePrecision, by) = Base.TwicePrecision(x.hi + by, x.lo)
+moved(x::AbstractFloat, by) = x + by
+
+"The range with derivatives of its first element and its step."
+@inline function sloped(r::StepRangeLen{T,R,S}, first, step) where {T,R,S}
+    StepRangeLen{T,R,S}(moved(r.ref, slope(first + (r.offset - 1) * step)), moved(r.step, slope(step)), length(r), r.offset)
+end
+
+stepping(start::T, step::T, stop::T) where {T} = sloped(constant(start):constant(step):constant(stop), start, step)
+counting(start::T, step::T, ::Nothing, n::Integer) where {T} = sloped(Base._range(constant(start), constant(step), nothing, n), start, step)
+dividing(start::T, ::Nothing, stop::T, n::Integer) where {T} =
+    sloped(Base._range(constant(start), nothing, constant(stop), n), start, n > 1 ? (stop - start) / (n - 1) : zero(T))
+
+# Products and quotients in twice the precision: the second part is what rounding leaves.
+product(x::T, y::T) where {T} = (h = x * y; (h, iszero(h) | !isfinite(h) ? h : fma(x, y, -h)))
+ratio(x::T, y::T) where {T} = (h = x / y; (h, iszero(h) | !isfinite(h) ? h : -fma(h, y, -x) / y))
+rounded(x::T, bits) where {T} = Base.truncbits(constant(x), bits) + slope(x)
+
+function parts(x::T) where {T}
+    fraction, exponent = frexp(constant(x))
+    # In two steps, each of which is a float.
+    half = exponent >> 1
+    fraction + slope(x) * exp2(T(-half)) * exp2(T(half - exponent)), exponent
+end
+function fraction(x::T) where {T}
+    power = iszero(x) | !isfinite(x) ? 0 : exponent(constant(x))
+    half = power >> 1
+    significand(constant(x)) + slope(x) * exp2(T(-half)) * exp2(T(half - power))
+end
+next(x::T) where {T} = nextfloat(constant(x)) + slope(x)
+previous(x::T) where {T} = prevfloat(constant(x)) + slope(x)
+spacing(x::T) where {T} = eps(constant(x))
+turns(x::T, rounding) where {T} = rem2pi(constant(x), rounding) + slope(x)
+
+"Sine and cosine of a number times pi: `quarters` more or less turn them into each other."
+@inline function of_half_turns(given::T, quarters::Int) where {T}
+    isinf(given) && throw(DomainError(given, "sinpi and cospi take no infinite numbers"))
+    isnan(given) && return given
+    x = rem(given, T(2))
+    n = round(Int, 2 * constant(x))
+    t = T(pi) * (x - T(n) / 2)
+    k = (n + quarters) & 3
+    k == 0 ? sin(t) : k == 1 ? cos(t) : k == 2 ? -sin(t) : -cos(t)
+end
+half_turns_sine(x::T) where {T} = of_half_turns(x, 0)
+half_turns_cosine(x::T) where {T} = of_half_turns(x, 1)
+
+"Sums and the like along a dimension."
+function accumulated!(op, B::Array, A::Array, dimension::Int, ::Nothing)
+    dimension > 0 || throw(ArgumentError("dims must be a positive integer"))
+    size(A) == size(B) || throw(DimensionMismatch("shape of B must match A"))
+    # Of all elements: those of one along the dimension, and of one step.
+    inner = 1
+    for d in 1:min(dimension - 1, ndims(A))
+        inner *= size(A, d)
+    end
+    count = size(A, dimension)
+    for outer in 0:(div(length(A), max(inner * count, 1)) - 1), i in 1:inner
+        at = outer * inner * count + i
+        s = Base.reduce_first(op, A[at])
+        B[at] = s
+        for _ in 2:count
+            at += inner
+            s = op(s, A[at])
+            B[at] = s
+        end
+    end
+    B
+end
+
+"`splice!` without new elements, of which Julia does not know the type."
+function taken!(a::Vector, i::Int, new::Vector{Any})
+    isempty(new) || throw(ArgumentError("Enzyme: splice! takes new elements only from an array of one type"))
+    x = a[i]
+    deleteat!(a, i)
+    x
+end
+
+"""
+The order in which `sortperm` puts elements, whose own code asks at run time how to compare them. Functions of the program may do anything: these are an error.
+"""
+function order_of(algorithm, less, by, reversed, order, _, v::Vector)
+    less === isless && by === identity || throw(ArgumentError("Enzyme: sortperm takes no functions of one's own (by, lt) here; sort!(collect(1:length(v)); by = i -> f(v[i])) does"))
+    numbers = collect(1:length(v))
+    reversed === true ? sort!(numbers, QuickSort, Base.Order.Perm(Base.Order.ReverseOrdering(order), v)) : sort!(numbers, QuickSort, Base.Order.Perm(order, v))
+end

@@ -1,0 +1,119 @@
+# Functions of Base and LinearAlgebra that Julia compiles for arguments of any type, so that they call what they do at run time: `[x; a]`, `[a b; c d]`,
+# `repeat`, `maximum(A; dims)`, the parts of QR. Here they are once more, for dense arrays, each compiled for the types that it is given; what they compute is
+# the same.
+#
+# The methods are added to Base's when a derivative first needs one (`add_methods!`); Julia compiles anew what called the others.
+# Not handled: `cat` with `dims` that is no constant to Julia's inference, whose result has no known type.
+
+module Unrolled
+
+using LinearAlgebra
+using LinearAlgebra: QRCompactWY, QRCompactWYQ, QRPackedQ, QRPivoted
+
+const Floats = Union{Float64,Float32}
+const Dense = Union{StridedVecOrMat,Adjoint{<:Any,<:StridedVecOrMat},Transpose{<:Any,<:StridedVecOrMat}}
+
+"Stores an array, or a number all over, in a part of another array."
+@inline function put!(A::Array{T,N}, before::NTuple{N,Int}, sizes::NTuple{N,Int}, x) where {T,N}
+    n = 0
+    for at in CartesianIndices(sizes)
+        n += 1
+        A[(at.I .+ before)...] = x isa AbstractArray ? x[n] : x
+    end
+end
+
+@inline is_along(directions::Tuple, i::Int) = i <= length(directions) && directions[i]
+size_along(x, i) = x isa AbstractArray ? size(x, i) : 1
+
+@inline join!(A::Array{T,N}, shape::NTuple{N,Int}, directions::Tuple, before::NTuple{N,Int}, ::Tuple{}) where {T,N} = A
+@inline function join!(A::Array{T,N}, shape::NTuple{N,Int}, directions::Tuple, before::NTuple{N,Int}, pieces::Tuple) where {T,N}
+    x = pieces[1]
+    put!(A, before, ntuple(i -> is_along(directions, i) ? size_along(x, i) : shape[i], Val(N)), x)
+    after = ntuple(i -> is_along(directions, i) ? before[i] + size_along(x, i) : before[i], Val(N))
+    join!(A, shape, directions, after, Base.tail(pieces))
+end
+
+"Blocks, one row of them after the other; the places of all are known."
+@inline lay!(A::Matrix, tops::Tuple, lefts::Tuple, ::Tuple{}) = A
+@inline function lay!(A::Matrix, tops::Tuple, lefts::Tuple, blocks::Tuple)
+    x = blocks[1]
+    put!(A, (tops[1], lefts[1]), (size_along(x, 1), size_along(x, 2)), x)
+    lay!(A, Base.tail(tops), Base.tail(lefts), Base.tail(blocks))
+end
+
+function blocks(::Type{T}, rows::NTuple{M,Int}, pieces::NTuple{L,Any}) where {T,M,L}
+    heights, widths = map(x -> size_along(x, 1), pieces), map(x -> size_along(x, 2), pieces)
+    tops, lefts = Vector{Int}(undef, L), Vector{Int}(undef, L)
+    top, n, width = 0, 0, 0
+    sum(rows) == L || throw(ArgumentError("argument count does not match specified shape (expected $(sum(rows)), got $L)"))
+    for i in 1:M
+        left, height = 0, heights[n+1]
+        for _ in 1:rows[i]
+            n += 1
+            heights[n] == height || throw(ArgumentError("mismatched height in block row $i (expected $height, got $(heights[n]))"))
+            tops[n], lefts[n] = top, left
+            left += widths[n]
+        end
+        i == 1 || left == width || throw(ArgumentError("block row $i has mismatched number of columns (expected $width, got $left)"))
+        top, width = top + height, left
+    end
+    lay!(Matrix{T}(undef, top, width), ntuple(i -> tops[i], Val(L)), ntuple(i -> lefts[i], Val(L)), pieces)
+end
+
+function repeated(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) where {T,N}
+    out = Array{T,N}(undef, size(A) .* inner .* outer)
+    for at in CartesianIndices(out)
+        out[at] = A[(mod.(div.(at.I .- 1, inner), size(A)) .+ 1)...]
+    end
+    out
+end
+
+"What the largest or smallest elements along dimensions are compared with first."
+function start_of(f, extreme, A::Array{T,N}, dimensions) where {T,N}
+    sizes = ntuple(d -> d in dimensions ? 1 : size(A, d), Val(N))
+    prod(sizes) > 0 && isempty(A) && throw(ArgumentError("reducing over an empty collection is not allowed"))
+    isempty(A) ? fill(extreme(T), sizes) : fill(extreme(typeof(f(A[1]))), sizes)
+end
+
+function columns(::Type{T}, pieces::Tuple) where {T}
+    heights = map(x -> size(x, 1), pieces)
+    all(isequal(heights[1]), heights) || throw(ArgumentError("number of rows of each array must match (got $heights)"))
+    shape = (heights[1], sum(map(x -> size(x, 2), pieces)))
+    join!(Matrix{T}(undef, shape), shape, (false, true), (0, 0), pieces)
+end
+
+function part(F::QRCompactWY, d::Symbol)
+    d === :R && return triangle(F)
+    d === :Q ? QRCompactWYQ(getfield(F, :factors), getfield(F, :T)) : getfield(F, d)
+end
+function part(F::QRPivoted, d::Symbol)
+    d === :R && return triangle(F)
+    d === :Q && return QRPackedQ(getfield(F, :factors), getfield(F, :τ))
+    d === :P && return permutation(eltype(F), getfield(F, :jpvt))
+    getfield(F, d === :p ? :jpvt : d)
+end
+triangle(F) = (A = getfield(F, :factors); triu!(A[1:min(size(A)...), :]))
+permutation(::Type{T}, p) where {T} = T[p[j] == i for i in 1:length(p), j in 1:length(p)]
+
+const added = Ref(false)
+
+"Adds the methods to those of Base; whether that was not done before."
+function add_methods!()
+    added[] && return false
+    Core.eval(@__MODULE__, quote
+        Base.__cat(A::Array, shape::NTuple{N,Int}, directions, pieces::Vararg{Any,L}) where {N,L} = join!(A, shape, directions, ntuple(i -> 0, Val(N)), pieces)
+        Base.hvcat(rows::NTuple{M,Int}, pieces::Vararg{T,L}) where {M,T<:Floats,L} = blocks(T, rows, pieces)
+        Base._repeat(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) where {T,N} = repeated(A, inner, outer)
+        Base.reducedim_init(f::F, ::typeof(max), A::Array{<:Floats}, dimensions) where {F} = start_of(f, typemin, A, dimensions)
+        Base.reducedim_init(f::F, ::typeof(min), A::Array{<:Floats}, dimensions) where {F} = start_of(f, typemax, A, dimensions)
+        Base.typed_hcat(::Type{T}, pieces::Vararg{Dense,L}) where {T<:Floats,L} = columns(T, pieces)
+        Base.getproperty(F::QRCompactWY{T,Matrix{T}}, d::Symbol) where {T<:Floats} = part(F, d)
+        Base.getproperty(F::QRPivoted{T,Matrix{T}}, d::Symbol) where {T<:Floats} = part(F, d)
+    end)
+    for pieces in (:Number, :Dense, :(Union{Number,Dense}))
+        Core.eval(@__MODULE__, :(Base.typed_hvcat(::Type{T}, rows::NTuple{M,Int}, pieces::Vararg{$pieces,L}) where {T<:Floats,M,L} = blocks(T, rows, pieces)))
+    end
+    added[] = true
+end
+
+end

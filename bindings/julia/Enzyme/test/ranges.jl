@@ -1,0 +1,51 @@
+# Ranges, and functions that work on the bits of floats.
+
+both(f, x) = test_reverse(f, Active, (x, Active)) && test_forward(f, Duplicated, (x, Duplicated))
+
+@testset "ranges" begin
+    @test both(x -> sum(abs2, range(x, stop = 2x, length = 5)), 0.3)
+    # Ends that are integers are counted in integers.
+    @test both(x -> range(x, stop = 3.0, length = 5)[2]^2, 1.0)
+    @test both(x -> sum(abs2, range(x; step = x^2, length = 4)), 0.33)
+    @test both(x -> sum(abs2, x:0.1:1.0), 0.33)
+    @test both(x -> (t = collect(0:x:1); sum(t .* t)), 0.3)
+    @test both(x -> sum(abs2, LinRange(x, 2x^2, 5)), 0.3)
+    @test autodiff(ReverseWithPrimal, x -> (x:0.1:1.0)[3], Active, Active(0.3)) == ((1.0,), (0.3:0.1:1.0)[3])
+    @test autodiff(Reverse, x -> range(x, stop = 2f0, length = 4)[2], Active, Active(0.5f0))[1][1] ≈ 2 / 3
+end
+
+@testset "turns" begin
+    @test both(x -> mod2pi(x)^2, 17.3)
+    @test both(x -> rem2pi(x, RoundNearest)^2, 17.3)
+    for x in (0.3, -0.7, 17.8)
+        @test both(sinpi, x)
+        @test both(cospi, x)
+        @test both(sinc, x)
+        @test autodiff(ReverseWithPrimal, x -> sinpi(x) + 2cospi(x), Active, Active(x))[2] ≈ sinpi(x) + 2cospi(x) rtol = 1e-14
+    end
+    @test autodiff(Reverse, sinpi, Active, Active(1.0)) == ((-Float64(pi),),)
+    @test autodiff(ForwardWithPrimal, cospi, Duplicated(0.5, 1.0)) == (-Float64(pi), 0.0)
+    @test_throws DomainError autodiff(Reverse, sinpi, Active, Active(Inf))
+    @test both(x -> mod(x, 2.1)^2 + rem(x, 2.1) + x % 1.7, 7.3)
+end
+
+# Short functions, which Julia compiles into their callers: they are compiled anew when the first is refused.
+@testset "parts of floats" begin
+    @test both(x -> (f = frexp(x); ldexp(f[1]^2, f[2])), 7.3)
+    @test both(x -> significand(x)^2 * nextfloat(x) * prevfloat(x) * (1 + eps(x)), 7.3)
+    @test both(x -> sum(range(x; step = x^2, length = 4)), 0.33)
+    @test both(x -> sum(sin.(range(x; step = x^2, length = 4) .* x .+ x)), 0.33)
+    @test autodiff(Reverse, x -> frexp(x)[1], Active, Active(0.0)) == ((1.0,),)
+    @test autodiff(Reverse, x -> frexp(x)[1], Active, Active(6.0)) == ((0.125,),)
+end
+
+@testset "along dimensions" begin
+    A = [4.0 1 0.5; 0.3 5 1]
+    along(f) = test_reverse(f, Active, (A, Duplicated)) && test_forward(f, Duplicated, (A, Duplicated))
+    for d in 1:2
+        @test along(A -> sum(abs2, cumsum(A; dims = d)))
+        @test along(A -> sum(abs2, cumprod(A; dims = d)))
+        @test along(A -> sum(abs2, prod(A; dims = d)) + sum(abs2, sum(A; dims = d)))
+    end
+    @test along(A -> sum(abs2, Statistics.mean(A; dims = 2)))
+end
