@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 64] = [
+const SOURCES: [&str; 65] = [
     "plugin",
     "options",
     "host",
