@@ -156,7 +156,7 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
         }
         ranked.push((rank, step, *item, *span));
     }
-    let several = places.iter().any(|(class, _)| class.is_several());
+    let several = places.iter().any(|(class, _)| class.mixes_objects());
     let moved = (asked == Use::Moved).then_some(Moved { several });
     // The strongest first: what contradicts only weaker evidence is no contradiction.
     ranked.sort_by_key(|(rank, ..)| std::cmp::Reverse(*rank));

@@ -641,11 +641,19 @@ impl<'a> Solver<'a> {
             }
             edges.sort_unstable();
             let (objects, items) = (raw.objects, raw.items);
-            let mut class =
-                Class { edges, objects, items, merged: raw.merged, opaque: raw.opaque, unaligned: raw.unaligned };
+            let mut class = Class {
+                edges,
+                objects,
+                items,
+                merged: raw.merged,
+                given: false,
+                opaque: raw.opaque,
+                unaligned: raw.unaligned,
+            };
             align(&mut class);
             classes.push(class);
         }
+        mark_given(&mut classes);
         let mut place = |a: Addr| {
             let a = self.store.resolve(a);
             Some((*number.get(&a.class)?, a.span))
@@ -727,5 +735,20 @@ fn known_constant(module: &Module, globals: &BTreeMap<GlobalId, Addr>, c: ConstI
         Const::Expr { args, .. } => args.iter().find_map(|a| known_constant(module, globals, *a)).map(anywhere),
         Const::Aggregate { elems, .. } => elems.iter().find_map(|e| known_constant(module, globals, *e)).map(anywhere),
         _ => None,
+    }
+}
+
+/// Finds the classes to which pointers lead from memory that is not the function's own.
+fn mark_given(classes: &mut PrimaryMap<ClassId, Class>) {
+    let own = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Code(_));
+    let foreign = |class: &Class| !class.objects.iter().all(own);
+    let mut work: Vec<ClassId> = classes.iter().filter(|(_, class)| foreign(class)).map(|(id, _)| id).collect();
+    while let Some(id) = work.pop() {
+        let targets: Vec<ClassId> = classes[id].targets().collect();
+        for to in targets {
+            if !std::mem::replace(&mut classes[to].given, true) {
+                work.push(to);
+            }
+        }
     }
 }

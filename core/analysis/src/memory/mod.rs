@@ -107,6 +107,8 @@ pub struct Class {
     pub items: BTreeMap<Item, Proof>,
     /// It is several objects to a function that is called.
     pub merged: bool,
+    /// Memory may be among it to which pointers lead that the function did not store: its callers', of whatever objects.
+    pub given: bool,
     /// Something of unknown origin is put there.
     pub opaque: bool,
     /// Floats in it need not be aligned.
@@ -117,6 +119,12 @@ impl Class {
     /// Whether different objects may be meant, so that what lies at one place of it may be this here and that there.
     pub fn is_several(&self) -> bool {
         self.merged || self.objects.len() > 1
+    }
+
+    /// The same, counting what callers may have put beside objects of the function's own.
+    pub fn mixes_objects(&self) -> bool {
+        let is_param = |o: &Object| matches!(o, Object::Param(..));
+        self.is_several() || self.given && !self.objects.iter().all(is_param)
     }
 
     /// The same, as far as a caller has not told apart what it knows to be one object: what several parameters point to may be.
@@ -208,7 +216,7 @@ impl FuncMemory {
 
     /// Whether the class is known to be memory: something is in it, or is read or written there.
     pub fn is_memory(&self, class: ClassId) -> bool {
-        let Class { edges: _, objects, items, merged: _, opaque: _, unaligned: _ } = &self.classes[class];
+        let Class { edges: _, objects, items, merged: _, given: _, opaque: _, unaligned: _ } = &self.classes[class];
         !objects.is_empty() || !items.is_empty()
     }
 
