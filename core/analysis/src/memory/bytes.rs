@@ -209,7 +209,12 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, moved: Option<Moved>
             let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
             let somewhere = item.ty == ByteType::Pointer && rank.apart < item.size;
             let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed) && !somewhere;
-            let doubtful = weak || moved == Some(Moved { several: true }) && item.ty != ByteType::Integer;
+            // One place of one object that is accessed as the one here, and is the other to callers: now this, now that.
+            let both = moved.is_some()
+                && rank.proof >= Proof::Passed
+                && rank.apart == u64::MAX
+                && cell.rank.is_some_and(|r| r.apart == u64::MAX);
+            let doubtful = weak || (both || moved == Some(Moved { several: true })) && item.ty != ByteType::Integer;
             cell.clash |= doubtful && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
             let float = moved.is_some() && matches!(item.ty, ByteType::Float(_));
             if stronger == Some(rank) || float && cell.ty == Some(ByteType::Integer) {
