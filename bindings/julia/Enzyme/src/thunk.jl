@@ -240,6 +240,12 @@ end
         catch e
             e isa EnzymeError && seldom(may_be_mended!, e)::Bool || rethrow()
         end
+        # One change may bring the need of the other to light; each is made once.
+        try
+            return seldom(renewed!, cached, made)::Ptr{Cvoid}
+        catch e
+            e isa EnzymeError && seldom(may_be_mended!, e)::Bool || rethrow()
+        end
         return seldom(renewed!, cached, made)::Ptr{Cvoid}
     finally
         unlock(compiling)

@@ -156,7 +156,11 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
         }
         ranked.push((rank, step, *item, *span));
     }
-    let several = places.iter().any(|(class, _)| class.mixes_objects());
+    // What a copy takes from one object it puts into another of the same kind; a fill says nothing of what was there.
+    let several = match places {
+        [(class, _)] => class.mixes_objects(),
+        _ => places.iter().any(|(class, _)| class.is_several()),
+    };
     let moved = (asked == Use::Moved).then_some(Moved { several });
     // The strongest first: what contradicts only weaker evidence is no contradiction.
     ranked.sort_by_key(|(rank, ..)| std::cmp::Reverse(*rank));
@@ -209,12 +213,7 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, moved: Option<Moved>
             let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
             let somewhere = item.ty == ByteType::Pointer && rank.apart < item.size;
             let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed) && !somewhere;
-            // One place of one object that is accessed as the one here, and is the other to callers: now this, now that.
-            let both = moved.is_some()
-                && rank.proof >= Proof::Passed
-                && rank.apart == u64::MAX
-                && cell.rank.is_some_and(|r| r.apart == u64::MAX);
-            let doubtful = weak || (both || moved == Some(Moved { several: true })) && item.ty != ByteType::Integer;
+            let doubtful = weak || moved == Some(Moved { several: true }) && item.ty != ByteType::Integer;
             cell.clash |= doubtful && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
             let float = moved.is_some() && matches!(item.ty, ByteType::Float(_));
             if stronger == Some(rank) || float && cell.ty == Some(ByteType::Integer) {
