@@ -13,6 +13,9 @@ static const char source[] =
     "  %b = fmul double %a, %y\n  ret double %b\n}\n"
     "define double @h(double %x, ptr %p) {\n"
     "  %a = fmul double %x, 2.0\n  %b = call double @special(double %a, ptr %p)\n  ret double %b\n}\n"
+    "define double @mapped(double %x, double %y) {\n"
+    "  %k = load i32, ptr inttoptr (i64 268435456 to ptr)\n  %n = sitofp i32 %k to double\n"
+    "  %a = fmul double %x, %n\n  %b = fmul double %a, %y\n  ret double %b\n}\n"
     "define double @bad(double %x) {\n  %a = call double @unknown(double %x)\n  ret double %a\n}\n";
 
 double special(double a, const double *p) { return a * a * *p; }
@@ -108,6 +111,9 @@ int main(void)
                             kept, 2, NULL)
     LLVMValueRef combined = COMBINE(f, out, 1);
     CHECK(combined && COMBINE(f, out, 1) == combined);
+    // A device at an address that is a number needs nothing from elsewhere.
+    CHECK(COMBINE(LLVMGetNamedFunction(module, "mapped"), out, 1));
+    CHECK(!LLVMGetNamedGlobal(module, "enzyme.memory.of.numbers"));
     LLVMValueRef tangent = TANGENT(f, dup, 1), tangents = TANGENT(f, dup, 2);
     EnzymeAugmentedReturnPtr split = EnzymeCreateAugmentedPrimal(logic, NULL, NULL, g, OUT_DIFF, mixed, 2, types, 1, 0, info, 0, kept, 2,
                                                   kept, 2, 0, 0, 0, 1, 0);

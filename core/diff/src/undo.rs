@@ -58,12 +58,16 @@ pub struct Undone {
 
 impl Undone {
     /// What the reverse sweep must know to take the store back.
-    fn keys(&self) -> impl Iterator<Item = Key> {
-        let seen = self.extent.iter().flat_map(|e| {
-            let steps = e.steps.iter().flat_map(|(count, stride)| [*count, *stride]);
-            steps.chain(e.guards.iter().map(|g| g.0)).chain([e.start])
-        });
-        [self.old, self.address].into_iter().chain(seen).map(Key::Primal)
+    fn keys(&self) -> Vec<Key> {
+        let mut known = vec![self.old, self.address];
+        if let Some(extent) = &self.extent {
+            for (count, stride) in &extent.steps {
+                known.extend([*count, *stride]);
+            }
+            known.extend(extent.guards.iter().map(|guard| guard.0));
+            known.push(extent.start);
+        }
+        known.into_iter().map(Key::Primal).collect()
     }
 }
 
@@ -137,12 +141,13 @@ impl Undo {
 
     /// What must be had as well where `key` is rebuilt: what the stores that are taken back for it take.
     pub fn demands(&self, key: Key) -> Vec<Key> {
-        let read = match key {
-            Key::Primal(v) => self.reads.get(&v).filter(|r| r.load == v),
-            Key::Shadow(_) | Key::Count(_) | Key::Entered(_) | Key::Tape(_) | Key::Column(_) | Key::Latest(_) => None,
-        };
-        let stores = read.into_iter().flat_map(|r| &r.stores).filter_map(|i| self.stores.get(i));
-        stores.flat_map(Undone::keys).collect()
+        let Key::Primal(v) = key else { return Vec::new() };
+        let Some(read) = self.reads.get(&v).filter(|r| r.load == v) else { return Vec::new() };
+        let mut out = Vec::new();
+        for store in read.stores.iter().filter_map(|i| self.stores.get(i)) {
+            out.extend(store.keys());
+        }
+        out
     }
 
     /// The stores that are to be taken back for loads that are done again.

@@ -121,7 +121,7 @@ void stateEffects(Function &step) {
     if (const auto *store = dyn_cast<StoreInst>(&inst)) {
       getUnderlyingObjects(store->getPointerOperand(), objects, nullptr, 0);
     } else if (const auto *call = dyn_cast<CallBase>(&inst)) {
-      // What else such calls do was found harmless: errno at most.
+      // What else such calls do was found harmless: to errno, or to what only they see.
       for (const Use &operand : call->args())
         if (operand->getType()->isPointerTy() && !call->onlyReadsMemory(call->getArgOperandNo(&operand)))
           getUnderlyingObjects(operand, objects, nullptr, 0);
@@ -132,7 +132,8 @@ void stateEffects(Function &step) {
       return;
     written.insert_range(objects);
   }
-  step.setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::argMemOnly() | MemoryEffects::errnoMemOnly());
+  step.setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::argMemOnly() | MemoryEffects::errnoMemOnly() |
+                        MemoryEffects::inaccessibleMemOnly());
   for (Argument &argument : step.args()) {
     if (!argument.getType()->isPointerTy())
       continue;
@@ -382,14 +383,14 @@ bool enz::dropCheckpointMarks(Function &function) {
   return any;
 }
 
+bool enz::isSample(const Instruction &inst) {
+  const auto *call = dyn_cast<CallInst>(&inst);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  return callee && callee->getName().starts_with(kSample);
+}
+
 static bool runsSamples(const Loop &loop) {
-  return any_of(loop.blocks(), [](const BasicBlock *block) {
-    return any_of(*block, [](const Instruction &inst) {
-      const auto *call = dyn_cast<CallInst>(&inst);
-      const Function *callee = call ? call->getCalledFunction() : nullptr;
-      return callee && callee->getName().starts_with(enz::kSample);
-    });
-  });
+  return any_of(loop.blocks(), [](const BasicBlock *block) { return any_of(*block, enz::isSample); });
 }
 
 bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrepare &options) {

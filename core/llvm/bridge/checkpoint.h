@@ -20,6 +20,8 @@ bool dropCheckpointMarks(llvm::Function &function);
 
 // Before the names of functions that are an iteration of a loop over independent samples.
 constexpr llvm::StringLiteral kSample = "enzyme.sample.";
+// Whether this calls an iteration that was branched off.
+bool isSample(const llvm::Instruction &inst);
 
 // Branches off the iterations of loops over independent samples; whether anything was changed.
 bool branchOffSamples(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);

@@ -180,7 +180,7 @@ private:
     const SCEV *taken = evolution_.getBackedgeTakenCount(&loop);
     if (isa<SCEVCouldNotCompute>(taken) || evolution_.getTypeSizeInBits(taken->getType()) > 64)
       return nullptr;
-    return early(evolution_.getAddExpr(evolution_.getZeroExtendExpr(taken, type), evolution_.getOne(type)), at);
+    return early(evolution_.getAddExpr(evolution_.getNoopOrZeroExtend(taken, type), evolution_.getOne(type)), at);
   }
 
   void plan(const Burst &burst) {

@@ -522,13 +522,6 @@ private:
            call->getArgOperand(2) != use.get();
   }
 
-  // A later loop whose iterations were branched off before.
-  static bool isSample(const Instruction &inst) {
-    const auto *call = dyn_cast<CallInst>(&inst);
-    const Function *callee = call ? call->getCalledFunction() : nullptr;
-    return callee && callee->getName().starts_with(kSample);
-  }
-
   // The call of an iteration in a later loop over samples, whose sum so far is this phi and nothing else.
   static CallInst *sampleOf(PHINode &phi) {
     auto *call = phi.hasOneUse() ? dyn_cast<CallInst>(phi.user_back()) : nullptr;

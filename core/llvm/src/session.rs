@@ -13,6 +13,9 @@ use crate::pass::Level;
 use crate::problem::Problem;
 use crate::text::collect;
 
+/// Before the names of functions that are an iteration of a loop over samples (`kSample` of the bridge).
+const SAMPLE: &str = "enzyme.sample.";
+
 /// How a function is simplified before it is imported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrepareOptions {
@@ -180,7 +183,7 @@ impl Session {
         let force: Vec<Str> = options.force.iter().map(|s| Str::of(s)).collect();
         let avoid: Vec<Str> = options.avoid.iter().map(|s| Str::of(s)).collect();
         // A sample is a root of its own, in which loops may take what the limit grants.
-        let is_sample = self.ir.funcs[f].name.starts_with("enzyme.sample.");
+        let is_sample = self.ir.funcs[f].name.starts_with(SAMPLE);
         let root = options.checkpoints.filter(|c| c.root == f || is_sample);
         let mut asked = Asked { notes: &mut self.notes, writes: self.external_writes };
         let raw = ffi::Prepare {

@@ -235,21 +235,20 @@ end
 @noinline function renew!(cached::Cached, made::Plan)
     lock(compiling)
     try
-        try
-            return renewed!(cached, made)
-        catch e
-            e isa EnzymeError && seldom(may_be_mended!, e)::Bool || rethrow()
-        end
-        # One change may bring the need of the other to light; each is made once.
-        try
-            return seldom(renewed!, cached, made)::Ptr{Cvoid}
-        catch e
-            e isa EnzymeError && seldom(may_be_mended!, e)::Bool || rethrow()
-        end
-        return seldom(renewed!, cached, made)::Ptr{Cvoid}
+        return mended!(cached, made)
     finally
         unlock(compiling)
     end
+end
+
+"Compiles, again after each change that may help; each is made once, and one may bring the need of another to light."
+function mended!(cached::Cached, made::Plan)
+    try
+        return renewed!(cached, made)
+    catch e
+        e isa EnzymeError && seldom(may_be_mended!, e)::Bool || rethrow()
+    end
+    seldom(mended!, cached, made)::Ptr{Cvoid}
 end
 
 "Whether something was changed in Base that may be what a refusal is about: functions that work on the bits of floats, or call what they do at run time."

@@ -59,7 +59,7 @@ const READ_NUMBERS: [&str; 16] = [
     "_ZSt10from_charsPKcS0_ReSt12chars_format",
 ];
 /// How names of functions begin that copy characters to where they may be read again.
-const COPY_CHARACTERS: [&str; 14] = [
+const COPY_CHARACTERS: [&str; 16] = [
     "strcpy",
     "strncpy",
     "strcat",
@@ -70,8 +70,10 @@ const COPY_CHARACTERS: [&str; 14] = [
     "__strncpy",
     "__strdup",
     "__strndup",
-    "stp",
-    "__stp",
+    "stpcpy",
+    "stpncpy",
+    "__stpcpy",
+    "__stpncpy",
     "_ZNSt7__cxx1112basic_string",
     "_ZSt16__ostream_insert",
 ];
