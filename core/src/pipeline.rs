@@ -28,6 +28,9 @@ use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
 const RETRIES: usize = 6;
+/// How much dearer keeping a value is under a limit on the tape: what one call of a transcendental function gives is computed again
+/// then, which takes less time than states of the loop and its steps once more.
+const LIMITED: u64 = 4;
 /// What programs call in the body of a loop to have it checkpointed.
 const CHECKPOINT_MARK: &str = "__enzyme_checkpoint";
 /// What stands for memory that nobody needs, and for that of a linear map of which only the transpose is wanted.
@@ -563,7 +566,8 @@ fn differentiate(
         Mode::Forward | Mode::Combined => (request, None),
     };
     let fast = if options.fast_math { FastMath::all() } else { FastMath::empty() };
-    let cache_price = enzyme_diff::CachePrice(options.cache_price.max(0) as u64);
+    let dearer = if prepare.checkpoints.is_some_and(|c| c.max_tape > 0) { LIMITED } else { 1 };
+    let cache_price = enzyme_diff::CachePrice((options.cache_price.max(0) as u64).saturating_mul(dearer));
     let strong_zero = options.strong_zero || marker.settings.strong_zero;
     let content = marker.settings.content;
     let atomic = marker.settings.atomic;

@@ -96,6 +96,8 @@ pub struct Facts {
     /// Calls through pointers of which direct calls of all functions that are known to fit were branched off: what
     /// they call is in another module.
     pub fallbacks: BTreeSet<InstId>,
+    /// Calls, of functions that have versions for vectors, in loops that may run in vectors.
+    pub vector_calls: BTreeSet<InstId>,
     /// Copies that only run where a loop over bytes reads what it wrote, as decompressors do and copies of floats do not.
     pub overlapping: BTreeSet<InstId>,
     /// The direct calls branched off there.

@@ -426,6 +426,8 @@ typedef struct EnzFactSink {
   void (*guess)(void *context, EnzValue call);
   // A copy that only runs where a loop over bytes reads what it wrote.
   void (*overlapping)(void *context, EnzValue copy);
+  // A call, of a function that has versions for vectors, in a loop that may run in vectors.
+  void (*vector_call)(void *context, EnzValue call);
   // Asked of external functions: 1 if it writes no memory of the program other than through its arguments, 2 if none
   // whose loss a derivative would notice, 0 if that is not known.
   uint8_t (*harmless)(void *context, EnzStr name);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 65] = [
+const SOURCES: [&str; 66] = [
     "plugin",
     "options",
     "host",
@@ -22,6 +22,7 @@ const SOURCES: [&str; 65] = [
     "inspect",
     "prepare",
     "addresses",
+    "reveal",
     "normalise",
     "vectors",
     "bits",

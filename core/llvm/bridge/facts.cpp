@@ -21,9 +21,11 @@
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/IVDescriptors.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -403,6 +405,16 @@ static bool isMath(const CallBase &call, const EnzFactSink &sink) {
                                : sink.harmless(sink.context, EnzStr{name.data(), name.size()}) == 1;
 }
 
+// Whether an innermost loop only sums up, and its iterations do not wait for each other.
+static bool mayRunInVectors(Loop &loop) {
+  return loop.getNumBlocks() == 1 && loop.isLoopSimplifyForm() &&
+         none_of(*loop.getHeader(), [](const Instruction &inst) { return inst.mayWriteToMemory(); }) &&
+         all_of(loop.getHeader()->phis(), [&](PHINode &phi) {
+           RecurrenceDescriptor reduction;
+           return !phi.getType()->isFloatingPointTy() || RecurrenceDescriptor::isReductionPHI(&phi, &loop, reduction);
+         });
+}
+
 void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   auto *function = enz::as<Function>(raw);
   const auto pure = [&](const CallBase &call) { return isMath(call, *sink); };
@@ -414,6 +426,7 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   Stability stability(*host, *function, *sink);
   auto &loops = host->functions->getResult<LoopAnalysis>(*function);
   auto &evolution = host->functions->getResult<ScalarEvolutionAnalysis>(*function);
+  const auto &libraries = host->functions->getResult<TargetLibraryAnalysis>(*function);
   SmallVector<LoadInst *, 16> unstable;
   for (BasicBlock &block : *function)
     for (Instruction &inst : block) {
@@ -433,6 +446,9 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
         continue;
       }
       auto *call = dyn_cast<CallBase>(&inst);
+      if (const auto *plain = dyn_cast<CallInst>(&inst); plain && enz::runsInVectors(*plain, libraries))
+        if (Loop *loop = loops.getLoopFor(&block); loop && mayRunInVectors(*loop))
+          sink->vector_call(sink->context, enz::in(static_cast<Value *>(call)));
       if (call && call->hasFnAttr(enz::kFallback) && call->isIndirectCall())
         sink->fallback(sink->context, enz::in(static_cast<Value *>(call)));
       if (call && call->hasFnAttr(enz::kOverlapping)) {

@@ -308,6 +308,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(emptied);
     run(*host, *clone, std::move(emptied));
   }
+  enz::revealCounters(*host, *clone);
   const bool bits = enz::floatBits(*clone);
   if (bits)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
@@ -336,6 +337,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     run(*host, *clone, std::move(again));
   }
   enz::addTerms(*clone);
+  enz::selectExtremes(*clone);
   enz::widenCopies(*clone);
   enz::lowerConstantExpressions(*clone);
   if (enz::nameAddresses(*clone))

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/Constants.h"
@@ -227,6 +228,12 @@ bool raiseAtomicAdditions(llvm::Function &function);
 // Makes calls of loops that copy or swap bytes; returns whether there were any.
 bool lowerCopyLoops(EnzOpaqueHost &host, llvm::Function &function);
 
+// Makes counters recurrences again where paths know their values; returns whether there were any.
+bool revealCounters(EnzOpaqueHost &host, llvm::Function &function);
+
+// Makes selections of running maxima and minima.
+void selectExtremes(llvm::Function &function);
+
 // Brings the control flow of a prepared clone into the shape that can be run backwards.
 void shapeControl(EnzOpaqueHost &host, llvm::Function &function);
 
@@ -244,6 +251,9 @@ bool reuseMemory(EnzOpaqueHost &host, llvm::Function &function);
 
 // Reads memory that a loop brings back from snapshots there instead (snapshots.cpp); whether anything changed.
 bool readSnapshots(EnzOpaqueHost &host, llvm::Function &function);
+
+// Whether vectors of numbers may be computed instead of several calls like this one.
+bool runsInVectors(const llvm::CallInst &call, const llvm::TargetLibraryInfo &libraries);
 
 // Has calls in loops find more vector functions of libmvec than LLVM knows, where it may use that library
 // (vectormath.cpp).

@@ -138,6 +138,11 @@ public:
 
 } // namespace
 
+bool enz::runsInVectors(const CallInst &call, const TargetLibraryInfo &libraries) {
+  return canRunInVectors(call) && (libraries.isFunctionVectorizable(call.getCalledFunction()->getName()) ||
+                                   (hasMore(libraries) && !baseName(call, libraries).empty()));
+}
+
 void enz::useVectorMath(PassBuilder &passes) {
   passes.registerVectorizerStartEPCallback(
       [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(VectorMathPass()); });

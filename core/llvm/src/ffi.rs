@@ -291,6 +291,7 @@ pub struct FactSink {
     pub fallback: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub guess: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub overlapping: unsafe extern "C" fn(*mut c_void, ValueRef),
+    pub vector_call: unsafe extern "C" fn(*mut c_void, ValueRef),
     pub harmless: unsafe extern "C" fn(*mut c_void, Str) -> u8,
 }
 

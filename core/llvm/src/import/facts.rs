@@ -27,6 +27,7 @@ pub(super) struct Asked {
     runs: Vec<ByteRunFact>,
     fallbacks: Vec<ValueRef>,
     overlapping: Vec<ValueRef>,
+    vector_calls: Vec<ValueRef>,
     guesses: Vec<ValueRef>,
     writes: Option<fn(&str) -> ExternalWrites>,
 }
@@ -86,6 +87,11 @@ unsafe extern "C" fn on_run(context: *mut c_void, run: ByteRunFact) {
     unsafe { &mut *context.cast::<Asked>() }.runs.push(run);
 }
 
+unsafe extern "C" fn on_vector_call(context: *mut c_void, call: ValueRef) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.vector_calls.push(call);
+}
+
 unsafe extern "C" fn on_fallback(context: *mut c_void, call: ValueRef) {
     // SAFETY: as in `on_trip`.
     unsafe { &mut *context.cast::<Asked>() }.fallbacks.push(call);
@@ -116,6 +122,7 @@ pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> 
         stable_arg: on_arg,
         byte_run: on_run,
         fallback: on_fallback,
+        vector_call: on_vector_call,
         guess: on_guess,
         overlapping: on_overlapping,
         harmless: on_harmless,
@@ -163,6 +170,7 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));
     out.guesses.extend(asked.guesses.iter().filter_map(|c| map.insts.get(c)));
     out.overlapping.extend(asked.overlapping.iter().filter_map(|c| map.insts.get(c)));
+    out.vector_calls.extend(asked.vector_calls.iter().filter_map(|c| map.insts.get(c)));
     out.fallbacks.extend(asked.fallbacks.iter().filter_map(|c| map.insts.get(c)));
     for run in &asked.runs {
         let ty = match run.kind {
