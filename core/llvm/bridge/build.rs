@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 66] = [
+const SOURCES: [&str; 67] = [
     "plugin",
     "options",
     "host",
@@ -23,6 +23,7 @@ const SOURCES: [&str; 66] = [
     "prepare",
     "addresses",
     "reveal",
+    "zeros",
     "normalise",
     "vectors",
     "bits",

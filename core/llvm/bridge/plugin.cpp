@@ -85,6 +85,20 @@ public:
   }
 };
 
+class ZerosPass : public PassInfoMixin<ZerosPass> {
+public:
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &functions) {
+    if (!function.getParent()->getNamedMetadata(enz::kDerivatives) ||
+        !enz::leaveZeros(functions.getResult<LoopAnalysis>(function),
+                         functions.getResult<ScalarEvolutionAnalysis>(function),
+                         functions.getResult<AAManager>(function)))
+      return PreservedAnalyses::all();
+    PreservedAnalyses preserved;
+    preserved.preserveSet<CFGAnalyses>();
+    return preserved;
+  }
+};
+
 class PrefetchPass : public PassInfoMixin<PrefetchPass> {
 public:
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &functions) {
@@ -154,6 +168,7 @@ void registerCallbacks(PassBuilder &passes) {
   passes.registerVectorizerEndEPCallback([](FunctionPassManager &manager, OptimizationLevel level) {
     if (level.getSpeedupLevel() > 1) {
       manager.addPass(MirrorPass());
+      manager.addPass(ZerosPass());
       manager.addPass(PrefetchPass());
     }
   });

@@ -158,6 +158,7 @@ private:
       return "it adds to no number";
     if (!addToSkeleton(condition_))
       return "how long it runs does not follow from counters alone";
+    fillGaps(sum_->getIncomingValueForBlock(latch_));
     if (!isOnlyAddedTo(*sum_, 0))
       return "what it carries is not a sum alone";
     next_ = dyn_cast<Instruction>(sum_->getIncomingValueForBlock(latch_));
@@ -235,6 +236,23 @@ private:
         add(inst);
       }
     return false;
+  }
+
+  // On ways that the arithmetic promises not to be taken (the logarithm of nothing, where there are no infinities), the
+  // next sum is any number; so it may be the sum so far.
+  void fillGaps(Value *next) {
+    SmallVector<Value *, 8> work{next};
+    SmallPtrSet<PHINode *, 8> seen;
+    while (!work.empty()) {
+      auto *phi = dyn_cast<PHINode>(work.pop_back_val());
+      if (!phi || !isInLoop(phi) || phi->getParent() == loop_.getHeader() || !seen.insert(phi).second)
+        continue;
+      for (Use &use : phi->incoming_values())
+        if (isa<UndefValue>(use.get()))
+          use.set(sum_);
+        else
+          work.push_back(use.get());
+    }
   }
 
   // Whether the sum so far goes into additions alone, until the next iteration.
@@ -473,10 +491,22 @@ private:
     return one && isAlwaysReached(from);
   }
 
+  // Where `value` goes on to on the only ways that count: on all others the result is any number.
+  PHINode *onlyWay(Value &value) const {
+    auto *phi = value.use_empty() ? nullptr : dyn_cast<PHINode>(value.user_back());
+    const bool only = phi && all_of(value.users(), [&](const User *user) { return user == phi; }) &&
+                      isAlwaysReached(phi->getParent()) && !loops_.getLoopFor(phi->getParent()) &&
+                      all_of(phi->incoming_values(),
+                             [&](const Use &use) { return use.get() == &value || isa<UndefValue>(use.get()); });
+    return only ? phi : nullptr;
+  }
+
   // Whether the adjoint of `value` is known before the loop.
   bool goesOn(Instruction &value, ArrayRef<Instruction *> accesses, unsigned depth) {
     if (depth > 32)
       return false;
+    if (PHINode *way = onlyWay(value))
+      return goesOnOnce(*way, accesses, depth);
     return all_of(value.uses(), [&](const Use &use) {
       auto *user = cast<Instruction>(use.getUser());
       if (auto *phi = dyn_cast<PHINode>(user)) {
@@ -488,7 +518,7 @@ private:
         return sample && goesOnOnce(*sample, accesses, depth);
       }
       // What another later loop does to the sum it may do many times.
-      if (!isAlwaysReached(user->getParent()) || loops_.getLoopFor(user->getParent()))
+      if ((!isAlwaysReached(user->getParent()) && !onlyWay(*user)) || loops_.getLoopFor(user->getParent()))
         return false;
       switch (user->getOpcode()) {
       case Instruction::FAdd:

@@ -277,6 +277,8 @@ bool versionLoops(EnzOpaqueHost &host, llvm::Function &function);
 // Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around
 // (mirror.cpp); whether anything changed.
 bool mirrorVectors(llvm::LoopInfo &loops);
+// Leaves out zeros that the next iteration of a loop overwrites (zeros.cpp); whether anything changed.
+bool leaveZeros(llvm::LoopInfo &loops, llvm::ScalarEvolution &evolution, llvm::AAResults &aliases);
 // Has tape that will be filled in one go fetched into the cache while the program computes (prefetch.cpp); whether
 // anything changed.
 bool prefetchTape(llvm::Function &function, llvm::LoopInfo &loops, llvm::ScalarEvolution &evolution,
