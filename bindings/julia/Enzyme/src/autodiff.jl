@@ -16,9 +16,15 @@ function result_type(R)
     all(p -> p isa DataType && isconcretetype(p) && p <: Real && isbitstype(p), parts) ? promote_type(parts...) : R
 end
 
+"As `result_type`, of a result that has an adjoint: of one whose type is not known to inference the program says whether it is a number."
+function active_type(R)
+    R = result_type(R)
+    !isconcretetype(R) && R !== Union{} && typeintersect(R, AbstractFloat) !== Union{} ? Float64 : R
+end
+
 "What the result is to the derivative if nobody says it."
 function guess(::ReverseMode, R, width)
-    R = result_type(R)
+    R = active_type(R)
     R <: AbstractFloat && isconcretetype(R) && return Active
     (R === Union{} || !may_differentiate(R)) && return Const
     throw(ArgumentError("autodiff: the function returns a $R; reverse mode needs a float, or Const if what it leaves in its arguments counts"))
@@ -199,7 +205,7 @@ throwing(e) = :(throw($e))
 end
 
 function reverse_expression(@nospecialize(mode), @nospecialize(RA), @nospecialize(R0), @nospecialize(FA), AS::Vector{Any})
-    R = result_type(R0)
+    R = RA <: Active ? active_type(R0) : result_type(R0)
     width = joint_width(Any[FA, AS...])
     for n in 1:length(AS)
         check_reverse(AS[n], n)
@@ -207,7 +213,7 @@ function reverse_expression(@nospecialize(mode), @nospecialize(RA), @nospecializ
     what = Asked("autodiff", mode, FA, AS)
     active = RA <: Active
     active && !(R <: AbstractFloat && isconcretetype(R)) && R !== Union{} &&
-        refuse("$(words(what)): the result is Active, but its type is $(R0 === Any ? "not inferred" : R0), no float")
+        refuse("$(words(what)): the result is Active, but its type is $R0, no float")
     RA <: Union{WithShadow,WithShadows} &&
         throw(ArgumentError("autodiff: in reverse mode a result is Active or Const; arrays that are returned need autodiff_thunk(ReverseSplitWithPrimal, ...)"))
     start = active ? :(make_ref($R, one($R))) : needs_primal(mode) ? :(make_ref($R)) : nothing
@@ -237,16 +243,39 @@ function forward_expression(@nospecialize(mode), @nospecialize(RA), @nospecializ
     what = Asked("autodiff", mode, FA, AS)
     RA <: Active && throw(ArgumentError("autodiff: an Active result is of reverse mode: in forward mode it is Duplicated or Const"))
     wants = !(RA <: Const)
+    # Which of several types the shadow is of the engine would not say.
+    wants && R isa Union && (R = Any)
     width > 1 && RA <: WithShadow && throw(ArgumentError("autodiff: the result of a batch is BatchDuplicated or Const"))
     p = parts_of(FA, AS, R, width, wants || needs_primal(mode) ? :(make_ref($R)) : nothing)
     back = Expr(:tuple)
     if wants
-        tangent = lane_values(p.lanes, width)
+        tangent = is_flat(R) ? lane_values(p.lanes, width) : tangents_of(p.lanes, width, !runtime_activity(mode))
         push!(back.args, width == 1 ? tangent : :(NamedTuple{$(ntuple(Symbol, width))}($tangent)))
     end
     needs_primal(mode) && push!(back.args, :(result[]))
     call_expression(plan_of(:forward, p, width, mode, what), p, back)
 end
+
+"As `lane_values`, of results that hold references: the tangent of what has none is zero, also where it is its own shadow."
+function tangents_of(refs::Vector{Any}, width::Int, mends::Bool)
+    values = Any[:(seldom(tangent_of, result, $r, $mends)) for r in refs]
+    width == 1 ? values[1] : Expr(:tuple, values...)
+end
+reference(r::RefValue) = unsafe_load(Ptr{Ptr{Cvoid}}(pointer_from_objref(r)))
+
+function tangent_of(result::RefValue{T}, lane::RefValue{T}, mends::Bool) where {T}
+    if isconcretetype(T) && Base.allocatedinline(T)
+        mends && GC.@preserve result lane Dynamic.mend!(T, pointer_from_objref(result), pointer_from_objref(lane), Dynamic.Mending(Any[]))
+    elseif reference(lane) == C_NULL || reference(lane) == reference(result) && may_differentiate(typeof(result[]))
+        return make_zero(result[])
+    elseif mends
+        Dynamic.mend_object!(result[], lane[], Any[])
+    end
+    lane[]
+end
+
+"Whether values of the type are numbers, structures of numbers, or arrays of such."
+is_flat(@nospecialize(T)) = isbitstype(T) || T <: Array && T isa DataType && isbitstype(eltype(T))
 
 @generated argument_types(::Vararg{Annotation,N}) where {N} = :(Tuple{})
 @generated argument_types(args::Tuple) = value_types(args)

@@ -18,15 +18,24 @@ end
 @noinline function guarded_call(@nospecialize(sweep), cached::Cached, roots::Vector{Any}, @nospecialize(annotations))
     needs = cached.needs
     held = needs.stores ? seldom(all_objects, annotations)::Vector{Any} : roots
-    collecting = needs.all ? Cint(1) : ccall(:jl_gc_enable, Cint, (Cint,), 0)
+    collecting = needs.all ? ccall(:jl_gc_is_enabled, Cint, ()) : ccall(:jl_gc_enable, Cint, (Cint,), 0)
     GC.@preserve held try
         sweep()
     finally
         ccall(cached.seal, Cvoid, (Any,), roots)
         # What a function stores in an object the engine stores in its shadow, of which the collector is not told: old objects must be looked at
         # again, or what is new in them goes.
+        needs.calls && seldom(mend_all!, annotations, roots)
         needs.stores && seldom(foreach, look_again, seldom(all_objects, annotations))
-        needs.all || ccall(:jl_gc_enable, Cint, (Cint,), collecting)
+        # A call that is dispatched at run time may have turned it off.
+        needs.all && !needs.calls || ccall(:jl_gc_enable, Cint, (Cint,), collecting)
+    end
+end
+
+"Gives all that arguments lead to shadows of their own."
+function mend_all!(@nospecialize(annotations), roots)
+    for a in annotations
+        a isa WithShadow && !isbits(a.val) && Dynamic.mend_object!(a.val, a.dval, roots)
     end
 end
 

@@ -17,7 +17,7 @@ const Builder = Ref
 "LLVM's number for the kinds of types and values that are asked for here."
 const KIND_VOID, KIND_FLOAT, KIND_DOUBLE, KIND_INTEGER, KIND_POINTER = 0, 2, 3, 8, 12
 const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_INT, VALUE_INSTRUCTION = 5, 10, 18, 24
-const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_GEP, OP_INTTOPTR, OP_BITCAST, OP_ADDRSPACECAST = 45, 1, 27, 28, 29, 40, 41, 60
+const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_GEP, OP_INTTOPTR, OP_BITCAST, OP_ADDRSPACECAST, OP_PHI, OP_SELECT = 45, 1, 27, 28, 29, 40, 41, 60, 44, 46
 "Julia's number for the space of addresses of what arrays hold."
 const SPACE_DATA = 13
 const LINKAGE_EXTERNAL, LINKAGE_INTERNAL = 0, 8
@@ -76,6 +76,7 @@ end
     IsFunctionVarArg(t::Ref)::Cint
     FunctionType(result::Ref, parameters::Ptr{Ref}, count::Cuint, variadic::Cint)::Ref
     PointerType(t::Ref, space::Cuint)::Ref
+    VoidTypeInContext(c::Ref)::Ref
     Int8TypeInContext(c::Ref)::Ref
     Int32TypeInContext(c::Ref)::Ref
     Int64TypeInContext(c::Ref)::Ref
@@ -93,6 +94,11 @@ end
     BuildBitCast(b::Ref, v::Ref, t::Ref, name::Cstring)::Ref
     BuildAlloca(b::Ref, t::Ref, name::Cstring)::Ref
     BuildStore(b::Ref, v::Ref, p::Ref)::Ref
+    BuildLoad(b::Ref, p::Ref, name::Cstring)::Ref
+    GetIncomingBlock(phi::Ref, n::Cuint)::Ref
+    SetOperand(v::Ref, n::Cuint, to::Ref)::Cvoid
+    ConstIntToPtr(v::Ref, t::Ref)::Ref
+    ConstReal(t::Ref, x::Cdouble)::Ref
     BuildGEP(b::Ref, p::Ref, indices::Ptr{Ref}, count::Cuint, name::Cstring)::Ref
     BuildRet(b::Ref, v::Ref)::Ref
     BuildRetVoid(b::Ref)::Ref

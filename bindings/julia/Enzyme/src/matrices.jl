@@ -53,6 +53,18 @@ function determinant(A::AbstractMatrix{T}) where {T}
     is_odd(order) ? -product : product
 end
 
+"How near a matrix is to a singular one; infinite if it is singular."
+function condition(A::AbstractMatrix{T}, p) where {T}
+    p == 2 || p == 1 || p == Inf || throw(ArgumentError("p-norm must be 1, 2 or Inf, got $p"))
+    if p == 2
+        v = LinearAlgebra.svdvals(A)
+        return iszero(v[1]) ? T(Inf) : v[1] / v[end]
+    end
+    LinearAlgebra.checksquare(A)
+    F = LinearAlgebra.lu!(dense(T, A); check = false)
+    LinearAlgebra.issuccess(F) ? LinearAlgebra.opnorm(A, p) * LinearAlgebra.opnorm(LinearAlgebra.inv!(F), p) : T(Inf)
+end
+
 function is_odd(order::Vector{Int})
     odd = false
     for i in 1:length(order), j in 1:(i - 1)
@@ -101,17 +113,43 @@ function pseudoinverse(atol, rtol, _, A::AbstractMatrix{T}) where {T}
     LinearAlgebra.BLAS.gemm('N', 'T', W, F.U)
 end
 
-"A product of a matrix with its own transpose, all of it."
-function syrk(C::StridedMatrix{T}, tA::Char, A::StridedVecOrMat{T}, alpha::Bool, beta::Bool) where {T}
-    plain = tA == 'N'
-    n, k = plain ? (size(A, 1), size(A, 2)) : (size(A, 2), size(A, 1))
-    size(C) == (n, n) || throw(DimensionMismatch("output matrix has size $(size(C)), but should have size ($n, $n)"))
-    @inbounds for j in 1:n, i in 1:n
+# The factors of a product, and of what it is added to, are known to be zero or not to Julia's code, and what they multiply is left out then: the
+# derivative of a factor that is zero is lost.
+const Factors{A,B} = LinearAlgebra.MulAddMul{<:Any,<:Any,A,B}
+
+"What is added to: of no number times zero nothing is left."
+@inline times(c::T, beta::T) where {T} = beta == 0 && !isfinite(c) ? zero(T) : beta * c
+
+function product_into(C::AbstractVecOrMat{T}, tA, tB, A, B, factor) where {T}
+    (C === A || C === B) && throw(ArgumentError("output matrix must not be aliased with input matrix"))
+    sum_of_products!(C, tA, tB, A, B, T(factor.alpha), T(factor.beta))
+end
+vector_into(y::AbstractVector{T}, tA, A, x, alpha, beta) where {T} = sum_of_products!(y, tA, 'N', A, x, T(alpha), T(beta))
+vector_with(y::AbstractVector, tA, A, x, factor) = vector_into(y, tA, A, x, factor.alpha, factor.beta)
+syrk(C::AbstractMatrix{T}, tA, A, alpha, beta) where {T} = sum_of_products!(C, tA, tA == 'N' ? 'T' : 'N', A, A, T(alpha), T(beta))
+scaled_into(C::AbstractArray{T}, X::AbstractArray, s, factor) where {T} = scaled!(C, X, T(factor.alpha), T(factor.beta), s)
+scaled_from(C::AbstractArray{T}, s, X::AbstractArray, factor) where {T} = scaled!(C, X, T(factor.alpha), T(factor.beta), s)
+
+function sum_of_products!(C, tA, tB, A, B, alpha::T, beta::T) where {T}
+    plainA, plainB = tA == 'N', tB == 'N'
+    m, k = size(A, plainA ? 1 : 2), size(A, plainA ? 2 : 1)
+    l, n = size(B, plainB ? 1 : 2), size(B, plainB ? 2 : 1)
+    k == l || throw(DimensionMismatch("A has dimensions ($m,$k) but B has dimensions ($l,$n)"))
+    size(C, 1) == m && size(C, 2) == n || throw(DimensionMismatch("C has dimensions $(size(C)), should have ($m,$n)"))
+    @inbounds for j in 1:n, i in 1:m
         s = zero(T)
         for l in 1:k
-            s += plain ? A[i, l] * A[j, l] : A[l, i] * A[l, j]
+            s += (plainA ? A[i, l] : A[l, i]) * (plainB ? B[l, j] : B[j, l])
         end
-        C[i, j] = beta ? C[i, j] + alpha * s : alpha * s
+        C[i, j] = alpha * s + times(C[i, j], beta)
+    end
+    C
+end
+
+function scaled!(C, X, alpha::T, beta::T, s) where {T}
+    length(C) == length(X) || throw(DimensionMismatch("first array has length $(length(C)) which does not match the length of the second, $(length(X))."))
+    for (c, x) in zip(eachindex(C), eachindex(X))
+        @inbounds C[c] = alpha * (X[x] * s) + times(C[c], beta)
     end
     C
 end

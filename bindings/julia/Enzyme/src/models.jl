@@ -41,6 +41,12 @@ function axpy(n_::I, a_::P{T}, x::P{T}, incx_::I, y::P{T}, incy_::I) where {T}
     end
 end
 
+function axpby(n_::I, a_::P{T}, x::P{T}, incx_::I, b_::P{T}, y::P{T}, incy_::I) where {T}
+    n, incy = unsafe_load(n_), unsafe_load(incy_)
+    scale(start(y, n, incy), n, incy, unsafe_load(b_))
+    axpy(n_, a_, x, incx_, y, incy_)
+end
+
 function scal(n_::I, a_::P{T}, x::P{T}, incx_::I) where {T}
     n, a, incx = unsafe_load(n_), unsafe_load(a_), unsafe_load(incx_)
     for i in 0:(n - 1)
@@ -131,6 +137,7 @@ const BLAS = Dict{String,Tuple{Any,Tuple}}()
 for (letter, T) in (("d", Float64), ("s", Float32))
     BLAS["$(letter)dot_64_"] = (dot, (I, P{T}, I, P{T}, I))
     BLAS["$(letter)axpy_64_"] = (axpy, (I, P{T}, P{T}, I, P{T}, I))
+    BLAS["$(letter)axpby_64_"] = (axpby, (I, P{T}, P{T}, I, P{T}, P{T}, I))
     BLAS["$(letter)scal_64_"] = (scal, (I, P{T}, P{T}, I))
     BLAS["$(letter)nrm2_64_"] = (nrm2, (I, P{T}, I))
     BLAS["$(letter)asum_64_"] = (asum, (I, P{T}, I))
@@ -174,8 +181,11 @@ for T in (Float64, Float32)
         (\, (LinearAlgebra.Symmetric{T,Matrix{T}}, Matrix{T}), (AbstractMatrix{<:Floats}, AbstractMatrix{<:Real}), divide),
         (inv, (LinearAlgebra.Symmetric{T,Matrix{T}},), (LinearAlgebra.Symmetric{<:Floats},), symmetric_inverse),
         (LinearAlgebra.det, (LinearAlgebra.Symmetric{T,Matrix{T}},), (AbstractMatrix{<:Floats},), determinant),
+        (LinearAlgebra.cond, (Matrix{T}, Int), (AbstractMatrix{<:Floats}, Real), condition),
         (LinearAlgebra.det, (Matrix{T},), (AbstractMatrix{<:Floats},), determinant), (LinearAlgebra.exp!, (Matrix{T},), (AbstractMatrix{<:Floats},), exponential),
-        (LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), (StridedMatrix{<:Floats}, Char, StridedVecOrMat{<:Floats}, Bool, Bool), syrk),
+        (LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), (StridedMatrix{<:Floats}, Char, StridedVecOrMat{<:Floats}, Real, Real), syrk),
+        (LinearAlgebra.gemv!, (Vector{T}, Char, Matrix{T}, Vector{T}, T, T), (StridedVector{T}, Char, StridedVecOrMat{T}, StridedVector{T}, T, Real), vector_into),
+        (LinearAlgebra.gemv!, (Vector{T}, Char, Matrix{T}, Vector{T}, T, T), (StridedVector{T}, Char, StridedVecOrMat{T}, StridedVector{T}, Union{Bool,Int}, T), vector_into),
         (sinpi, (T,), (T,), half_turns_sine), (cospi, (T,), (T,), half_turns_cosine), 
         (frexp, (T,), (T,), parts), (significand, (T,), (T,), fraction), (nextfloat, (T,), (T,), next), (prevfloat, (T,), (T,), previous), (eps, (T,), (T,), spacing),
         (Base.mul12, (T, T), (T, T), product), (Base.div12, (T, T), (T, T), ratio), (Base.truncbits, (T, Int), (T, Int), rounded),
@@ -183,6 +193,17 @@ for T in (Float64, Float32)
         (Base._range, (T, Nothing, T, Int), (T, Nothing, T, Integer), dividing)]
         push!(METHODS, row)
     end
+end
+const Real1, Real2 = AbstractVector{<:Real}, AbstractVecOrMat{<:Real}
+for F in (Factors{<:Floats,<:Real}, Factors{<:Union{Bool,Int},<:Floats})
+    given, to = LinearAlgebra.MulAddMul{true,true,Bool,Bool}, AbstractVecOrMat{<:Floats}
+    for name in (:gemm_wrapper!, :generic_matmatmul!, :_generic_matmatmul!)
+        isdefined(LinearAlgebra, name) && push!(METHODS, (getfield(LinearAlgebra, name), (Matrix{Float64}, Char, Char, Matrix{Float64}, Matrix{Float64}, given), (to, Char, Char, Real2, Real2, F), product_into))
+    end
+    push!(METHODS, (LinearAlgebra.generic_matvecmul!, (Vector{Float64}, Char, Matrix{Float64}, Vector{Float64}, given), (AbstractVector{<:Floats}, Char, Real2, Real1, F), vector_with))
+    isdefined(LinearAlgebra, :generic_mul!) || continue
+    push!(METHODS, (LinearAlgebra.generic_mul!, (Matrix{Float64}, Float64, Matrix{Float64}, given), (AbstractArray{<:Floats}, Real, AbstractArray{<:Real}, F), scaled_from))
+    push!(METHODS, (LinearAlgebra.generic_mul!, (Matrix{Float64}, Matrix{Float64}, Float64, given), (AbstractArray{<:Floats}, AbstractArray{<:Real}, Real, F), scaled_into))
 end
 push!(METHODS, (splice!, (Vector{Float64}, Int, Vector{Any}), (Vector, Int, Vector{Any}), taken!))
 push!(METHODS, (Base._accumulate!, (typeof(Base.add_sum), Matrix{Float64}, Matrix{Float64}, Int, Nothing), (Function, Array, Array, Int, Nothing), accumulated!))

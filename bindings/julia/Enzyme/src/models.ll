@@ -19,6 +19,13 @@ declare void @llvm.memmove.p0i8.p0i8.i64(i8* nocapture, i8* nocapture readonly, 
 @enzyme.count = private constant [43 x i8] c"array: the number of elements is not valid\00"
 @enzyme.shared = private constant [65 x i8] c"Enzyme: an array that was made outside can not be resized inside\00"
 
+@enzyme.big = private constant [59 x i8] c"Enzyme: [E0201] no derivative for BigFloat and BigInt, met\00"
+
+define void @enzyme.no_big_numbers() {
+  call void @jl_error(i8* getelementptr ([59 x i8], [59 x i8]* @enzyme.big, i64 0, i64 0))
+  unreachable
+}
+
 define void @enzyme.give_data(i8* %array, i64 %length, i64 %size, i64 %boxed) alwaysinline {
 top:
   %bytes = mul i64 %length, %size

@@ -191,7 +191,7 @@ const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_err
     "jl_box_int8", "jl_box_uint8", "jl_box_int16", "jl_box_uint16", "jl_box_int32", "jl_box_uint32", "jl_box_int64", "jl_box_uint64",
     "jl_box_char", "jl_alloc_string", "jl_string_to_array", "jl_array_to_string", "jl_pchar_to_string", "jl_cstr_to_string",
     "jl_symbol_n", "jl_object_id", "jl_object_id_", "jl_egal", "jl_isa", "jl_subtype", "jl_typeassert", "jl_get_world_counter", "jl_hrtime", "memcmp",
-    "jl_gc_queue_root", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_stored_inline",
+    "jl_gc_queue_root", "jl_gc_add_ptr_finalizer", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_stored_inline",
     "jl_get_ptls_states", "jl_uv_puts", "jl_process_events", "jl_idtable_size", "jl_breakpoint", "u8_isvalid", "u8_iswprint", "jl_gc_safepoint", "jl_f_typeof", "jl_f_isa",
     "jl_f_is", "jl_pop_handler", "jl_excstack_state", "jl_restore_excstack", "jl_current_exception", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
 
@@ -235,6 +235,7 @@ mutable struct Work
     storing::Vector{LLVM.Value} # functions that store references in objects, and go on
     reads_globals::Bool       # references are taken out of objects that are constants of the code
     linked::Vector{Bitcode.Given} # bitcode of C functions that are called
+    dynamic::Bool             # calls that are dispatched at run time have a rule
 end
 
 function declared(w::Work, name::String, type::LLVM.Type)
@@ -394,6 +395,7 @@ end
 function boxed!(w::Work, f, call, convention, is_warm)
     args = arguments(call)
     callee = LLVM.GetCalledValue(call)
+    w.dynamic && is_warm && !writes_text(args[convention == 38 ? 2 : 1]) && seldom(dynamic!, w, f, call, behind(callee), args, convention == 38) === true && return
     skip = convention == 38 ? 2 : 1
     value = LLVM.TypeOf(call)
     i32 = LLVM.Int32TypeInContext(w.context)
@@ -435,6 +437,69 @@ function boxed!(w::Work, f, call, convention, is_warm)
     replace_call!(w, call, target, given)
 end
 
+"A call that is dispatched at run time, as one of `enzyme.dynamic` (dynamic.jl); false if it is of another function."
+function dynamic!(w::Work, f, call, callee::LLVM.Value, args::Vector{LLVM.Ref}, chosen::Bool)
+    LLVM.GetValueKind(callee) == LLVM.VALUE_FUNCTION || return false
+    known = parentmodule(Normalise).Dynamic.NAMES
+    name = LLVM.name(callee)
+    haskey(known, name) || return false
+    value, i32 = LLVM.TypeOf(call), LLVM.Int32TypeInContext(w.context)
+    none, built_in = LLVM.ConstNull(value), known[name]
+    list = chosen ? args[3:end] : args[2:end]
+    head = [none, built_in === nothing ? args[chosen ? 2 : 1] : object_constant(w, built_in, value), chosen ? args[1] : none]
+    LLVM.PositionBuilderBefore(w.builder, LLVM.GetFirstInstruction(LLVM.GetEntryBasicBlock(f)))
+    place = LLVM.BuildAlloca(w.builder, LLVM.ArrayType(value, length(list) + 3), "call")
+    at(n) = LLVM.BuildGEP(w.builder, place, [LLVM.ConstInt(i32, 0, 0), LLVM.ConstInt(i32, n - 1, 0)], 2, "")
+    LLVM.PositionBuilderBefore(w.builder, call)
+    copy_location!(w, call)
+    for (n, a) in enumerate([head; list])
+        LLVM.BuildStore(w.builder, n > 3 ? unshared(w, a) : a, at(n))
+    end
+    given = [LLVM.BuildBitCast(w.builder, place, w.bytes, ""), i64(w, length(list))]
+    type = LLVM.FunctionType(LLVM.VoidTypeInContext(w.context), map(LLVM.TypeOf, given), 2, 0)
+    LLVM.SetInstDebugLocation(w.builder, LLVM.BuildCall(w.builder, declared(w, "enzyme.dynamic", type), given, 2, ""))
+    LLVM.ReplaceAllUsesWith(call, LLVM.BuildLoad(w.builder, at(1), ""))
+    LLVM.InstructionEraseFromParent(call)
+    true
+end
+
+object_constant(w::Work, @nospecialize(x), type) = LLVM.ConstIntToPtr(i64(w, UInt(ccall(:jl_value_ptr, Ptr{Cvoid}, (Any,), x))), type)
+
+"A constant number in an object as one in an object of its own, which can have a shadow; other values as they are. The builder stands where it is wanted."
+function unshared(w::Work, v::LLVM.Value)
+    at = address(v)
+    (at === nothing || at < 4096) && return v
+    x = unsafe_pointer_to_objref(Ptr{Cvoid}(at))
+    model = x isa Float64 ? "enzyme.box_float64" : x isa Float32 ? "enzyme.box_float32" : return v
+    f = LLVM.GetNamedFunction(w.mod, model)
+    number = LLVM.ConstReal(LLVM.TypeOf(LLVM.GetParam(f, 0)), Float64(x))
+    cast(w, LLVM.BuildCall(w.builder, f, [number], 1, ""), LLVM.TypeOf(v))
+end
+
+"Constant numbers that an instruction stores, chooses, returns or hands on, are its own objects."
+function unshare!(w::Work, i::LLVM.Value, op)
+    own = IdDict{Any,Any}()
+    count = op == LLVM.OP_STORE ? 1 : op == LLVM.OP_CALL ? Int(LLVM.GetNumArgOperands(i)) : Int(LLVM.GetNumOperands(i))
+    for n in 0:(count - 1)
+        v = LLVM.GetOperand(i, n)
+        LLVM.GetValueKind(v) == LLVM.VALUE_CONSTANT_EXPR && LLVM.GetTypeKind(LLVM.TypeOf(v)) == LLVM.KIND_POINTER || continue
+        before = op == LLVM.OP_PHI ? LLVM.GetBasicBlockTerminator(LLVM.GetIncomingBlock(i, n)) : i
+        if !haskey(own, (before, v))
+            LLVM.PositionBuilderBefore(w.builder, before)
+            copy_location!(w, before)
+            own[(before, v)] = unshared(w, v)
+        end
+        own[(before, v)] == v || LLVM.SetOperand(i, n, own[(before, v)])
+    end
+end
+
+"Whether an instruction is one that may make a constant number part of what has a derivative."
+function hands_on(i::LLVM.Value, op)
+    op == LLVM.OP_CALL || return op == LLVM.OP_STORE || op == LLVM.OP_PHI || op == LLVM.OP_RET || op == LLVM.OP_SELECT
+    f = LLVM.GetCalledValue(i)
+    LLVM.GetValueKind(f) == LLVM.VALUE_FUNCTION && LLVM.IsDeclaration(f) == 0
+end
+
 "A function that calls `callee` and is inactive: for calls on the way to an exception."
 function outline(w::Work, callee::LLVM.Value, type::LLVM.Type, name::String)
     name in INACTIVE && return callee
@@ -450,6 +515,25 @@ function outline(w::Work, callee::LLVM.Value, type::LLVM.Type, name::String)
     LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
     inactive!(w, f)
     f
+end
+
+"""
+A call that is an error if it is reached. Where types are only known at run time, code for all of them is in the module, that for numbers of any precision too,
+which has no derivative.
+"""
+function never!(w::Work, call::LLVM.Value, type::LLVM.Type, name::String)
+    known = LLVM.GetNamedFunction(w.mod, "enzyme.never." * name)
+    f = known == C_NULL ? LLVM.AddFunction(w.mod, "enzyme.never." * name, type) : known
+    if known == C_NULL
+        b = LLVM.CreateBuilderInContext(w.context)
+        LLVM.PositionBuilderAtEnd(b, LLVM.AppendBasicBlockInContext(w.context, f, "top"))
+        LLVM.BuildCall(b, LLVM.GetNamedFunction(w.mod, "enzyme.no_big_numbers"), LLVM.Ref[], 0, "")
+        LLVM.GetTypeKind(LLVM.GetReturnType(type)) == LLVM.KIND_VOID ? LLVM.BuildRetVoid(b) : LLVM.BuildRet(b, LLVM.ConstNull(LLVM.GetReturnType(type)))
+        LLVM.DisposeBuilder(b)
+        LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
+        inactive!(w, f)
+    end
+    replace_call!(w, call, f, arguments(call))
 end
 
 inactive!(w::Work, f) = inactive!(w.context, f)
@@ -468,6 +552,7 @@ function function!(w::Work, f::LLVM.Value)
     end
     for b in LLVM.blocks(f), i in LLVM.instructions(b)
         op = LLVM.GetInstructionOpcode(i)
+        w.dynamic && haskey(warm, b) && hands_on(i, op) && seldom(unshare!, w, i, op)
         if op == LLVM.OP_CALL
             call!(w, f, i, haskey(warm, b))
         elseif op == LLVM.OP_LOAD && !w.reads_globals && LLVM.GetTypeKind(LLVM.TypeOf(i)) == LLVM.KIND_POINTER
@@ -514,6 +599,10 @@ function call!(w::Work, f, call, is_warm::Bool)
         haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
         endswith(name, "_64_") && seldom(of_blas!, w, call, name) === true && return
         isempty(Bitcode.given) || seldom(of_bitcode!, w, call, library, name) === true && return
+        if w.dynamic && (startswith(name, "mpfr_") || startswith(name, "__gmpz_"))
+            seldom(never!, w, call, type, name)
+            return
+        end
         target = declared(w, name, type)
         LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION && note!(w, target, name)
         if !is_warm
@@ -606,7 +695,7 @@ function type_name(type::LLVM.Type)
 end
 
 "Rewrites a module without address spaces. Whether its code stores references in objects, whether it takes some out of global ones, and the bitcode that is to be linked."
-function rewrite!(mod::LLVM.Module, models::String)
+function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool)
     own = LLVM.functions(mod)
     LLVM.link_text!(mod, models)
     c = LLVM.GetModuleContext(mod)
@@ -614,7 +703,7 @@ function rewrite!(mod::LLVM.Module, models::String)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
         LLVM.name(f) == "jl_bounds_error_int" && LLVM.mark(f, c, "enzyme_inactive")
     end
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[])
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[], dynamic)
     for f in own
         LLVM.IsDeclaration(f) == 0 && function!(w, f)
     end

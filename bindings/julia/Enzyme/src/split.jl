@@ -82,7 +82,7 @@ function has_references(T, seen = Set{Any}())
 end
 
 function sweep_expression(mode, RA, R0, FA, AS)
-    R = result_type(R0)
+    R = RA <: Active ? active_type(R0) : result_type(R0)
     width = joint_width(Any[FA, AS...])
     foreach(((n, A),) -> check_reverse(A, n), enumerate(AS))
     what = Asked("autodiff_thunk", mode, FA, AS)

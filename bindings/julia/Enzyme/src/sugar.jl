@@ -83,13 +83,24 @@ function along_units(mode, f, x, chunk, shadows)
     map(identity, out), value
 end
 
+"With so many lanes at once or, if nobody said how many and that is refused, with one."
+function one_by_one(f, chunk)
+    chunk === nothing || return f(chunk)
+    try
+        return f(nothing)
+    catch e
+        e isa EnzymeError || rethrow()
+    end
+    f(Val(1))
+end
+
 same_shape(x::Array, tangents) = reshape(collect(tangents), size(x))
 same_shape(x::NTuple, tangents) = Tuple(tangents)
 same_shape(x::AbstractFloat, tangents) = tangents[1]
 
 function gradient(mode::ForwardMode{P}, f::F, x; chunk = nothing, shadows = nothing) where {P,F}
     isempty(x) && x isa Array && return P ? (derivs = (copy(x),), val = f(x)) : (copy(x),)
-    tangents, value = along_units(mode, f, x, chunk, shadows)
+    tangents, value = one_by_one(c -> along_units(mode, f, x, c, shadows), chunk)
     # Tangents that are arrays: the dimensions of the result come first, then those of the argument.
     whole = x isa Array && first(tangents) isa AbstractArray ? stacked(tangents, x) : same_shape(x, tangents)
     P ? (derivs = (whole,), val = value) : (whole,)
@@ -117,17 +128,10 @@ function (into::Into)(y, x)
     nothing
 end
 
-function jacobian(mode::ReverseMode{P}, f::F, x::X; chunk = nothing) where {P,F,X<:Array}
-    value = f isa Annotation ? f.val(x) : f(x)
-    if value isa AbstractFloat
-        out = gradient(mode, f, x)
-        return out
-    end
-    into = Into(f isa Annotation ? f.val : f)
-    y = Array(value)
+"The rows of a Jacobian, one after the other: `y` is where the results go."
+function jacobian_rows(plain, into, x::X, y, chunk) where {X}
     rows = Vector{X}(undef, length(y))
     size_of = chunk_size(chunk, length(y))
-    plain = NoPrimal(mode)
     for start in 1:size_of:length(y)
         part = start:min(start + size_of - 1, length(y))
         dx = map(_ -> zero(x), part)
@@ -143,6 +147,16 @@ function jacobian(mode::ReverseMode{P}, f::F, x::X; chunk = nothing) where {P,F,
         end
         rows[part] .= dx
     end
+    rows
+end
+
+function jacobian(mode::ReverseMode{P}, f::F, x::X; chunk = nothing) where {P,F,X<:Array}
+    value = f isa Annotation ? f.val(x) : f(x)
+    if value isa AbstractFloat
+        out = gradient(mode, f, x)
+        return out
+    end
+    rows = one_by_one(c -> jacobian_rows(NoPrimal(mode), Into(f isa Annotation ? f.val : f), x, Array(value), c), chunk)
     whole = permutedims(reduce(hcat, map(vec, rows)))
     whole = reshape(whole, size(value)..., size(x)...)
     P ? (derivs = (whole,), val = value) : (whole,)

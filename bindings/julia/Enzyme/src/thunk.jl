@@ -9,8 +9,9 @@
 # then to after the last use of what the call leaves (runtime.ll), and so is what it may take out of its arguments.
 
 const RefValue = Base.RefValue
+import .Dynamic: settle!
 
-primal(result::RefValue, f::RefValue, arguments::Vararg{RefValue,N}) where {N} = (result[] = f[](map(getindex, arguments)...); nothing)
+primal(result::RefValue, f::RefValue, arguments::Vararg{RefValue,N}) where {N} = settle!(result, f[](map(getindex, arguments)...))
 primal(::Nothing, f::RefValue, arguments::Vararg{RefValue,N}) where {N} = (f[](map(getindex, arguments)...); nothing)
 
 "What a `Ref` among the addresses is: without shadow, or with so many behind it."
@@ -58,21 +59,27 @@ const PROTOTYPES = """
     """
 
 "The annotation and the values of each slot: addresses taken from the array that the thunk is called with."
-function slot_arguments!(out::Vector{String}, io::IO, slots::Vector{Slot})
+function slot_arguments!(out::Vector{String}, io::IO, slots::Vector{Slot}, zeros::Vector{Bool} = Bool[])
     count = 0
-    for s in slots
-        push!(out, s.shadows == 0 ? "i32* @enzyme_const" : "i32* @enzyme_dup")
+    for (k, s) in enumerate(slots)
+        has_zero = !isempty(zeros) && zeros[k]
+        push!(out, s.shadows == 0 && !has_zero ? "i32* @enzyme_const" : "i32* @enzyme_dup")
         for _ in 0:s.shadows
             n = string(count)
             LLVM.put!(io, "  %p", n, " = getelementptr i8*, i8** %slots, i64 ", n, "\n  %s", n, " = load i8*, i8** %p", n, ", align 8\n")
             push!(out, LLVM.texts("i8* %s", n))
             count += 1
         end
+        if has_zero
+            n = string(count - 1)
+            LLVM.put!(io, "  %z", n, " = call i8* @enzyme.dynamic.zero(i8* %s", n, ", i8* %roots)\n")
+            push!(out, LLVM.texts("i8* %z", n))
+        end
     end
     out
 end
 
-function thunk_text(plan::Plan, symbol::String)
+function thunk_text(plan::Plan, symbol::String, zeros::Vector{Bool})
     io = IOBuffer()
     LLVM.put!(io, PROTOTYPES, "declare void @", symbol, "()\n")
     first = String[LLVM.texts("i8* bitcast (void ()* @", symbol, " to i8*)")]
@@ -86,9 +93,9 @@ function thunk_text(plan::Plan, symbol::String)
     head = "define void @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n"
     if plan.kind === :split
         write(io, "define i8* @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n")
-        marker!(io, "  %tape = call i8* (i8*, ...) @__enzyme_augmentfwd", slot_arguments!(copy(first), io, plan.slots), "i8* %tape")
+        marker!(io, "  %tape = call i8* (i8*, ...) @__enzyme_augmentfwd", slot_arguments!(copy(first), io, plan.slots, zeros), "i8* %tape")
         write(io, "define void @enzyme_thunk_back(i8** nocapture readonly %slots, i8* %roots, i8* %tape) {\n")
-        marker!(io, "  call void (i8*, ...) @__enzyme_reverse", push!(slot_arguments!(copy(first), io, plan.slots), "i8* %tape"), "void")
+        marker!(io, "  call void (i8*, ...) @__enzyme_reverse", push!(slot_arguments!(copy(first), io, plan.slots, zeros), "i8* %tape"), "void")
     elseif plan.kind === :second
         # The gradient, as a function of all that it reads and writes, in forward mode: result, seed, function, argument, gradient.
         write(io, "define internal void @enzyme_gradient(i8* %r, i8* %s, i8* %f, i8* %x, i8* %g) {\n")
@@ -100,7 +107,7 @@ function thunk_text(plan::Plan, symbol::String)
     else
         write(io, head)
         call = plan.kind === :reverse ? "  call void (i8*, ...) @__enzyme_autodiff" : "  call void (i8*, ...) @__enzyme_fwddiff"
-        marker!(io, call, slot_arguments!(first, io, plan.slots), "void")
+        marker!(io, call, slot_arguments!(first, io, plan.slots, zeros), "void")
     end
     String(take!(io))
 end
@@ -133,6 +140,7 @@ end
 struct Needs
     roots::Bool  # it makes objects, or is given some by functions of the run-time system
     stores::Bool # it stores references in objects
+    calls::Bool  # some of its calls are dispatched at run time, whose needs are known then
     all::Bool    # all that it holds can be rooted: not what functions give that are unknown, nor what it may take out of global objects
 end
 
@@ -141,7 +149,7 @@ undeclared(definitions::String) = join((line for line in split(runtime_text, '\n
     if !(startswith(line, "declare ") && occursin(string(" ptr ", match(r"@[^(]*\(", line).match), definitions))), '\n')
 
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
-function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
+function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool)
     isempty(Emit.missing_parts) || seldom(refuse, plan.what, LLVM.texts("not on Julia ", string(VERSION), ": ", Emit.missing_parts))
     Library.load()
     native = Emit.native(instance)
@@ -164,9 +172,10 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
     literals = Literals.addresses(m, objects)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    stores, reads_globals, linked = Normalise.rewrite!(m, models)
+    stores, reads_globals, linked = Normalise.rewrite!(m, models, dynamic)
+    dynamic = dynamic && LLVM.GetNamedFunction(m, "enzyme.dynamic") != C_NULL
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
-    LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol), rules))
+    LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol, dynamic ? seldom(Dynamic.without_shadow, plan)::Vector{Bool} : Bool[]), dynamic ? seldom(Dynamic.registration, plan.kind)::String : "", rules))
     isempty(rules) || seldom(Rules.seal!, m, rules)
     catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m)
     LLVM.inline!(m)
@@ -190,6 +199,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
             append!(caught, mixed)
         end
         Library.link(derived, LLVM.texts(replace(isempty(roots) ? runtime_text : seldom(undeclared, roots)::String, "@FLOATS@" => type_address(Vector{Float64})), roots))
+        dynamic && Library.link(derived, seldom(Dynamic.definitions, plan.flags)::String)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
             addresses = Library.compile(derived, entries(plan))
@@ -204,7 +214,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt)
         derived == C_NULL || Library.free_module(derived)
     end
     refused === nothing || seldom(refuse, plan.what, refused)
-    code, addresses, Needs(!roots_none, stores, roots_all && !(stores && reads_globals)), used
+    code, addresses, Needs(!roots_none || dynamic, stores || dynamic, dynamic, roots_all && !((stores || dynamic) && reads_globals)), used
 end
 
 "The derivative of one method for one request, as it was compiled last."
@@ -218,7 +228,8 @@ mutable struct Cached
     back::Ptr{Cvoid} # of the second sweep
     seal::Ptr{Cvoid} # of what a call has made
     needs::Needs
-    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, true))
+    dynamic::Bool # without a rule for calls that are dispatched at run time it was refused
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false)
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -246,9 +257,17 @@ function mended!(cached::Cached, made::Plan)
     try
         return renewed!(cached, made)
     catch e
-        e isa EnzymeError && seldom(may_be_mended!, e)::Bool || rethrow()
+        e isa EnzymeError && (seldom(may_be_mended!, e)::Bool || seldom(may_be_dynamic!, cached, made, e)::Bool) || rethrow()
     end
     seldom(mended!, cached, made)::Ptr{Cvoid}
+end
+
+"Whether calls that are dispatched at run time, or constants that these are given, may be what a refusal is about."
+function may_be_dynamic!(cached::Cached, made::Plan, e::EnzymeError)
+    (cached.dynamic || made.kind === :second || made.width > 1) && return false
+    any(i -> i.code == "E0304" || i.code == "E0201" && any(name -> occursin("'$name'", i.message), keys(Dynamic.NAMES)), e.items) || return false
+    Unrolled.add_methods!()
+    cached.dynamic = true
 end
 
 "Whether something was changed in Base that may be what a refusal is about: functions that work on the bits of floats, or call what they do at run time."
@@ -260,6 +279,7 @@ end
 
 function renewed!(cached::Cached, made::Plan)
     Rules.keep_calls!()
+    Unrolled.keep_factors!()
     world, rules = Emit.world_age(), Rules.age()
     instance = Emit.method_instance(made.signature, world)
     instance === nothing && seldom(refuse, made.what, "no method fits these arguments")
@@ -267,7 +287,7 @@ function renewed!(cached::Cached, made::Plan)
     holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
         all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
     if !holds
-        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world)
+        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world, cached.dynamic)
         cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
     end
     cached.world, cached.session, cached.rules = world, session[], rules

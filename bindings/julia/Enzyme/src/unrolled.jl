@@ -3,12 +3,13 @@
 # the same.
 #
 # The methods are added to Base's when a derivative first needs one (`add_methods!`); Julia compiles anew what called the others.
-# Not handled: `cat` with `dims` that is no constant to Julia's inference, whose result has no known type.
+# Not handled: `cat` along several dimensions at once, or more than three.
 
 module Unrolled
 
 using LinearAlgebra
 using LinearAlgebra: QRCompactWY, QRCompactWYQ, QRPackedQ, QRPivoted
+import ..Emit, ..seldom
 
 const Floats = Union{Float64,Float32}
 const Dense = Union{StridedVecOrMat,Adjoint{<:Any,<:StridedVecOrMat},Transpose{<:Any,<:StridedVecOrMat}}
@@ -32,6 +33,19 @@ size_along(x, i) = x isa AbstractArray ? size(x, i) : 1
     after = ntuple(i -> is_along(directions, i) ? before[i] + size_along(x, i) : before[i], Val(N))
     join!(A, shape, directions, after, Base.tail(pieces))
 end
+
+"Arrays one behind the other along a dimension that is a constant."
+function along(::Val{D}, pieces::NTuple{L,AbstractArray{T}}) where {D,L,T}
+    directions, N = ntuple(i -> i == D, Val(D)), max(D, maximum(map(ndims, pieces)))
+    shape = ntuple(i -> i == D ? sum(map(x -> size(x, i), pieces)) : size(pieces[1], i), Val(N))
+    for x in pieces, i in 1:N
+        i == D || size(x, i) == shape[i] || throw(DimensionMismatch("mismatch in dimension $i (expected $(shape[i]) got $(size(x, i)))"))
+    end
+    join!(Array{T,N}(undef, shape), shape, directions, ntuple(i -> 0, Val(N)), pieces)
+end
+# What is of no more than three dimensions has one of few types.
+along(d::Int, pieces::Tuple) = d == 1 ? along(Val(1), pieces) : d == 2 ? along(Val(2), pieces) : d == 3 ? along(Val(3), pieces) :
+    throw(ArgumentError("cat dimension must be 1, 2 or 3 in a function that is differentiated, but got $d"))
 
 "Blocks, one row of them after the other; the places of all are known."
 @inline lay!(A::Matrix, tops::Tuple, lefts::Tuple, ::Tuple{}) = A
@@ -95,13 +109,44 @@ end
 triangle(F) = (A = getfield(F, :factors); triu!(A[1:min(size(A)...), :]))
 permutation(::Type{T}, p) where {T} = T[p[j] == i for i in 1:length(p), j in 1:length(p)]
 
+# Whether a factor is zero is no part of its type, or of that of a sum, here: where it is, too, it has a derivative.
+@inline times(x::Real, factor::Floats) = (iszero(factor) && !isfinite(x) ? zero(x) : x) * factor
+times(x, factor) = x * factor
+
+const factors_added = Ref(false)
+const has_times = isdefined(LinearAlgebra, Symbol("*ₛ"))
+asks_for_zero() = which(Broadcast.broadcasted, Tuple{typeof(LinearAlgebra.:*ₛ),Any,Any})
+
+"Adds methods for factors of products with `Diagonal` and of `mul!` to LinearAlgebra's, if the program has such."
+function keep_factors!()
+    (factors_added[] || !has_times || !any(i -> i.specTypes.parameters[end] <: Floats, Emit.specializations(asks_for_zero()))) && return
+    seldom(add_factors!)
+end
+
+function add_factors!()
+    factors_added[] && return
+    has_times && Core.eval(@__MODULE__, :(Broadcast.broadcasted(::typeof(LinearAlgebra.:*ₛ), x, factor::Floats) = Broadcast.broadcasted(times, x, factor)))
+    for (A, B) in ((:Floats, :(Union{Bool,Int,Floats})), (:(Union{Bool,Int}), :Floats))
+        Core.eval(@__MODULE__, quote
+            @inline LinearAlgebra.MulAddMul(alpha::A, beta::B) where {A<:$A,B<:$B} = LinearAlgebra.MulAddMul{false,false,A,B}(alpha, beta)
+            @inline (p::LinearAlgebra.MulAddMul{false,false,<:$A,<:$B})(x::Real, y::Real) = x * p.alpha + times(y, p.beta)
+        end)
+    end
+    factors_added[] = true
+end
+
 const added = Ref(false)
 
 "Adds the methods to those of Base; whether that was not done before."
 function add_methods!()
     added[] && return false
+    add_factors!()
     Core.eval(@__MODULE__, quote
         Base.__cat(A::Array, shape::NTuple{N,Int}, directions, pieces::Vararg{Any,L}) where {N,L} = join!(A, shape, directions, ntuple(i -> 0, Val(N)), pieces)
+        Base._cat(d::Int, pieces::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = along(d, pieces)
+        Base._cat(d::Val, pieces::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = along(d, pieces)
+        Base.deepcopy(x::Array{<:Floats}) = copy(x)
+        Base.mapreduce(f::F, op::O, A::Array, B::Array) where {F,O} = reduce(op, map(f, A, B))
         Base.hvcat(rows::NTuple{M,Int}, pieces::Vararg{T,L}) where {M,T<:Floats,L} = blocks(T, rows, pieces)
         Base._repeat(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) where {T,N} = repeated(A, inner, outer)
         Base.reducedim_init(f::F, ::typeof(max), A::Array{<:Floats}, dimensions) where {F} = start_of(f, typemin, A, dimensions)

@@ -31,6 +31,7 @@ counted(v) = sum(abs2.(v) .* (1:length(v)))
 end
 
 @testset "resized" begin
+    @test both(v -> (w = deepcopy(v); w[1] *= 2; counted(w) * v[2]), v3())
     @test both(v -> (w = copy(v); insert!(w, 2, w[1] * w[2]); counted(w)), v3())
     @test both(v -> (w = v .^ 2; deleteat!(w, 2); counted(w) * splice!(w, 1) * w[1]), v3())
     @test both(v -> (q = copy(v); s = 0.0; for i in 1:5; x = popfirst!(q); s += x^2 * i; push!(q, x * q[1]); end; s + counted(q)), v3())

@@ -28,10 +28,14 @@ end
 @testset "of the engine" begin
     e = thrown(() -> autodiff(Reverse, unknown_to_engine, Active, Active(1.0)))
     @test e isa Enzyme.EnzymeError && e.items[1].code == "E0201" && occursin("'significand'", message(e)) && occursin("errors.jl", message(e))
-    e = thrown(() -> autodiff(Reverse, x -> Any[x, 1][1] * 2, Active, Active(1.0)))
-    @test e isa Enzyme.EnzymeError && occursin("not inferred", message(e))
-    e = thrown(() -> autodiff(Reverse, x -> (s = 0.0; for y in Any[x, x]; s += y::Float64; end; s), Active, Active(1.0)))
-    @test e === nothing || e isa Enzyme.EnzymeError
+    e = thrown(() -> autodiff(Reverse, x -> Any["text", x][1], Active, Active(1.0)))
+    @test e isa ArgumentError && occursin("it is a String, no float", message(e))
+    e = thrown(() -> autodiff(Reverse, x -> Any[unknown_to_engine][1](x), Active, Active(1.0)))
+    @test e isa Enzyme.EnzymeError && occursin("'significand'", message(e)) && occursin("dispatched at run time, of unknown_to_engine", message(e))
+    @test_throws BoundsError autodiff(Reverse, x -> Any[x, -x][3], Active, Active(1.0))
+    @test_throws MethodError autodiff(Reverse, x -> Any[x][1] + "text", Active, Active(1.0))
+    e = thrown(() -> autodiff(Reverse, x -> (r = Ref{Any}(x); invoke(*, Tuple{Number,Number}, r[], 2.0)), Active, Active(1.0)))
+    @test e isa Enzyme.EnzymeError
 end
 
 @noinline fails() = error("no")

@@ -82,3 +82,30 @@ end
     @test test_reverse(A -> sum(diag(A) .^ 2), Active, ([0.1 0.2; 0.3 0.4], Duplicated))
     @test test_reverse(x -> sum(cross(x, [1.0, 2.0, 3.0]) .^ 2), Active, ([0.1, 0.2, 0.3], Duplicated))
 end
+
+square(x) = [x[1] x[2]; x[3] 2.0]
+
+# The derivative of a factor is there where the factor is zero, too, which Julia's own code asks.
+@testset "factors that are zero" begin
+    x, C2, C3 = [1.3, -0.4, 2.2], [1.0 2; 3 4], ones(3, 3)
+    good(f) = test_reverse(f, Active, (x, Duplicated)) && test_forward(f, Duplicated, (x, Duplicated))
+    weigh(C) = sum(C .* (1:size(C, 1)))
+    for (a, b) in ((x -> 1.0, x -> x[1] - 1.3), (x -> x[1] - 1.3, x -> 1.0), (x -> x[2], x -> x[1] - 1.3), (x -> true, x -> x[1] - 1.3), (x -> x[1] - 1.3, x -> x[2] + 0.4))
+        @test good(x -> weigh(mul!(copy(C2), square(x), square(x), a(x), b(x))))
+        @test good(x -> weigh(mul!(copy(C2), square(x)', square(x), a(x), b(x))))
+        @test good(x -> (A = square(x); weigh(mul!(copy(C2), A', A, a(x), b(x)))))
+        @test good(x -> weigh(mul!(copy(C3), x * x', x * x', a(x), b(x))))
+        @test good(x -> weigh(mul!(ones(3), x * x', x, a(x), b(x))))
+    end
+    @test good(x -> weigh(mul!(ones(2, 2), [1 2 3; 4 5 6], [x x .^ 2], x[1], x[2] + 0.4)))
+    @test good(x -> weigh(mul!(ones(2, 2), view([x x .^ 2; x x], 1:2:4, 1:2), view([x x .^ 2], 1:2, 1:2), x[1], x[2] + 0.4)))
+    @test good(x -> weigh(mul!(ones(3), x, 2.0, x[1] - 1.3, x[2] + 0.4)) + weigh(mul!(ones(3), 2.0, x, x[2] + 0.4, x[1] - 1.3)))
+    @test good(x -> weigh(mul!(ones(3, 3), Diagonal(x), x * x', x[1], x[2] + 0.4)))
+    @test good(x -> weigh(mul!(ones(3), Diagonal(x), x .* x, 1.0, x[2] + 0.4)) + weigh(mul!(ones(3), Diagonal(x), x, x[2] + 0.4, 1.0)))
+    @test good(x -> weigh(axpby!(x[1] - 1.3, x, x[2] + 0.4, ones(3))))
+    @test good(x -> cond(square(x)) + cond(square(x), 1) * cond(square(x), Inf))
+    @test autodiff(Forward, cond, Duplicated(zeros(2, 2), zeros(2, 2)), Const(1)) == (0.0,)
+    # Of what is no number nothing is left where its factor is zero, as always.
+    @test mul!(fill(NaN, 2, 2), C2, C2, 1.0, 0.0) == C2 * C2
+    @test autodiff(Forward, x -> sum(mul!(fill(NaN, 2, 2), square(x), C2, 1.0, 0.0)), Duplicated(x, [1.0, 0, 0])) == (3.0,)
+end

@@ -1,0 +1,455 @@
+# Calls that Julia dispatches at run time (`jl_apply_generic` and its kin), differentiated when they happen: the types are known then, so the method that is
+# called gets a thunk like those of users' calls, which is kept for these types. In a module such a call is one of `enzyme.dynamic(block, count)`, which
+# has a rule: `block` holds the place of the result, the function, the method instance if the caller chose it, and the arguments, all as references.
+#
+# A number in an object is to a thunk what a number in a `Ref` is, so objects and their shadows are handed on as they are. Adjoints go by the shadows' memory.
+# What a call makes is rooted in the list of the outermost call, which seals it when it ends (runtime.ll).
+#
+# Only in modules that were refused for such calls: the rule is taken wherever active data may lie behind a reference.
+# Not handled: several lanes, derivatives of derivatives, `invoke` of a method that the types alone do not lead to.
+
+module Dynamic
+
+import Base: RefValue
+import ..Emit, ..seldom, ..refuse
+
+"Names of the functions of the run-time system that are such calls, and the functions that they stand for (`nothing`: the first reference is the function)."
+const NAMES = Dict{String,Any}("jl_apply_generic" => nothing, "jl_invoke" => nothing, "jl_f__apply_iterate" => Core._apply_iterate, "jl_f_tuple" => tuple,
+    "jl_f_getfield" => getfield, "jl_f_setfield" => setfield!, "jl_f_typeassert" => typeassert)
+for name in (:arrayref, :arrayset)
+    isdefined(Core, name) && (NAMES["jl_f_$name"] = getfield(Core, name))
+end
+
+const TEXT = """
+    declare void @enzyme.dynamic(i8*, i64)
+    declare i8* @enzyme.dynamic.zero(i8*, i8*)
+    """
+
+"Of which arguments without shadow the memory may hold floats."
+function without_shadow(plan)
+    types = Any[eltype(T) for T in plan.signature.parameters[2:end] if T !== Nothing]
+    Bool[s.shadows == 0 && !isbitstype(T) && may_differentiate(T) for (s, T) in zip(plan.slots, types)]
+end
+
+"What the engine is told: the rule for the plan. Integers are followed by a zero, which tells them from a tape."
+function registration(kind::Symbol)
+    head = "i8* bitcast (void (i8*, i64)* @enzyme.dynamic to i8*)"
+    kind === :forward && return TEXT * """
+        declare void @enzyme.dynamic.forward(i8*, i8*, i64, i64)
+        @__enzyme_register_derivative_dynamic = global [2 x i8*] [$head, i8* bitcast (void (i8*, i8*, i64, i64)* @enzyme.dynamic.forward to i8*)]
+        """
+    TEXT * """
+        declare i64 @enzyme.dynamic.augmented(i8*, i8*, i64, i64)
+        declare void @enzyme.dynamic.reverse(i8*, i8*, i64, i64, i64)
+        @__enzyme_register_gradient_dynamic = global [3 x i8*] [$head, i8* bitcast (i64 (i8*, i8*, i64, i64)* @enzyme.dynamic.augmented to i8*),
+            i8* bitcast (void (i8*, i8*, i64, i64, i64)* @enzyme.dynamic.reverse to i8*)]
+        """
+end
+
+const FLAGS = ("enzyme_runtime_activity", "enzyme_strong_zero")
+bits(flags::Vector{String}) = sum(n -> FLAGS[n] in flags ? 1 << (n - 1) : 0, 1:length(FLAGS))
+flags_of(bits::Integer) = String[FLAGS[n] for n in 1:length(FLAGS) if bits & (1 << (n - 1)) != 0]
+
+# ---- when they happen ----
+
+"A call: the function and what it is given, with shadows (null where there are none)."
+struct Call
+    objects::Vector{Any}
+    shadows::Vector{Ptr{Cvoid}}
+end
+
+object(p::Ptr{Cvoid}) = unsafe_pointer_to_objref(p)
+may_differentiate(@nospecialize(T)) = parentmodule(Dynamic).may_differentiate(T)::Bool
+
+"A splat of containers: as many elements of each as there are."
+struct Splat{N} end
+@generated function (::Splat{N})(f, containers...) where {N}
+    call, made = Expr(:call, :f), Any[]
+    for (n, count) in enumerate(N)
+        if count isa Symbol
+            push!(call.args, :(containers[$n]...))
+        else
+            push!(made, :(length(containers[$n]) == $count || throw(BoundsError(containers[$n], $count))))
+            append!(call.args, [:(containers[$n][$i]) for i in 1:count])
+        end
+    end
+    Expr(:block, made..., call)
+end
+
+"A field by its name or number, a constant of the code."
+struct Field{N} end
+(::Field{N})(x) where {N} = getfield(x, N)
+struct Stored{N} end
+(::Stored{N})(x, v) where {N} = setfield!(x, N, v)
+
+# Of many pieces, in the order in which functions of any number of arguments take them.
+folded(::typeof(hcat), v) = reduce(hcat, v)
+folded(::typeof(vcat), v) = reduce(vcat, v)
+folded(f, v) = foldl(f, v)
+const FOLDED = Union{typeof(+),typeof(*),typeof(max),typeof(min)}
+has_fold(f, v) = !isempty(v) && (f isa FOLDED && v isa Vector{<:Union{Float64,Float32}} ||
+    f isa Union{typeof(hcat),typeof(vcat)} && v isa Vector{<:Union{Vector{Float64},Matrix{Float64},Vector{Float32},Matrix{Float32}}})
+
+length_of(c::Union{Tuple,NamedTuple}) = :all
+length_of(c::AbstractArray) = length(c)
+length_of(c) = refuse("autodiff: a call with the elements of a $(typeof(c)) (f(x...)), whose number only the program knows: collect them first")
+
+"Says of functions that are built in what they are for these arguments."
+function known!(c::Call)
+    f = c.objects[1]
+    if f === Core._apply_iterate
+        popfirst!(c.objects), popfirst!(c.shadows)
+        c.objects[1] === iterate || refuse("autodiff: a splat with an iteration of its own")
+        popfirst!(c.objects), popfirst!(c.shadows)
+        if length(c.objects) == 2 && has_fold(c.objects[1], c.objects[2])
+            pushfirst!(c.objects, folded)
+        else
+            pushfirst!(c.objects, Splat{Tuple(map(length_of, c.objects[2:end]))}())
+        end
+        pushfirst!(c.shadows, C_NULL)
+    elseif f === getfield && length(c.objects) >= 3 && c.objects[3] isa Union{Symbol,Int}
+        c.objects[1] = Field{c.objects[3]}()
+        resize!(c.objects, 2), resize!(c.shadows, 2)
+    elseif f === setfield! && c.objects[3] isa Union{Symbol,Int}
+        c.objects[1] = Stored{c.objects[3]}()
+        deleteat!(c.objects, 3), deleteat!(c.shadows, 3)
+    end
+    c
+end
+
+# The engine stores the address of memory without derivative in shadows as well, and knows, in one module, where. Here nobody would: such memory gets a
+# shadow that is zero, the same in all of a call. In a module with such calls arguments that are `Const` have one from the start. Where activity is found out at
+# run time the address says it.
+
+"Shadows that a call of a user's has: of memory that has none, which are zero, and of what was handed on."
+struct Zeros
+    of::IdDict{Any,Any}
+    known::Dict{Ptr{Cvoid},Ptr{Cvoid}}
+end
+
+function zeros_of(roots)::Zeros
+    last = state()
+    if last.roots !== roots
+        n = findfirst(x -> x isa Zeros, roots)
+        n === nothing && push!(roots, Zeros(IdDict(), Dict()))
+        last.roots, last.zeros = roots, n === nothing ? roots[end] : roots[n]
+    end
+    last.zeros
+end
+
+"Whether a value may hold floats, or lead to some."
+holds_floats(@nospecialize(x)) = !(x isa Module) && parentmodule(Dynamic).Literals.holds_floats(x)::Bool
+
+"Notes a shadow; both live as long as the call, or another object might be taken for this."
+function known!(roots, p::Ptr{Cvoid}, s::Ptr{Cvoid})
+    known = zeros_of(roots).known
+    get(known, p, C_NULL) == s && return
+    push!(roots, object(p), object(s))
+    known[p] = s
+end
+
+"The address of a shadow that is zero."
+function zero_of(@nospecialize(x), roots)
+    E = parentmodule(Dynamic)
+    push!(roots, isbits(x) ? E.make_zero(x) : E.map_floats(E.Zero(), x, zeros_of(roots).of))
+    last_of(roots)
+end
+
+"The shadow of what is handed on: null where it needs none."
+function own_shadow(p::Ptr{Cvoid}, s::Ptr{Cvoid}, roots, flags)
+    x = object(p)
+    holds_floats(x) || return C_NULL
+    if s == p || s == C_NULL
+        # Numbers and memory that came from another call have the shadow that they had.
+        flags & 1 == 0 && (s = get(zeros_of(roots).known, p, C_NULL))
+        (s == p || s == C_NULL) && return isbits(x) || flags & 1 != 0 ? C_NULL : zero_of(x, roots)
+    end
+    typeof(object(s)) === typeof(x) || error("Enzyme: internal: a shadow of another type")
+    flags & 1 == 0 && mend_object!(p, s, Mending(roots))
+    s
+end
+
+"What is needed to give memory shadows."
+struct Mending
+    roots::Any
+    seen::Set{Ptr{Cvoid}}
+    Mending(roots) = new(roots, Set{Ptr{Cvoid}}())
+end
+
+mend_object!(@nospecialize(x), @nospecialize(shadow), roots::Vector{Any}) = mend_object!(address(x), address(shadow), Mending(roots))
+address(@nospecialize(x)) = ccall(:jl_value_ptr, Ptr{Cvoid}, (Any,), x)
+
+"Gives memory without a shadow that an object leads to one, in the object's shadow."
+function mend_object!(p::Ptr{Cvoid}, s::Ptr{Cvoid}, m::Mending)
+    T = typeof(object(p))
+    known!(m.roots, p, s)
+    (isbitstype(T) || p in m.seen) && return
+    push!(m.seen, p)
+    if T <: Array
+        E = eltype(T)
+        (isbitstype(E) || Base.isbitsunion(E) || !may_differentiate(E)) && return
+        data, shadow = unsafe_load(Ptr{Ptr{Cvoid}}(p)), unsafe_load(Ptr{Ptr{Cvoid}}(s))
+        for n in 0:(length(object(p)) - 1)
+            at = n * Base.elsize(T)
+            Base.allocatedinline(E) ? mend!(E, data + at, shadow + at, m, s) : mend_reference!(data + at, shadow + at, m, s)
+        end
+    else
+        mend!(T, p, s, m)
+    end
+end
+
+"As `mend_object!`, of a structure at some place in an object."
+function mend!(@nospecialize(T), p::Ptr{Cvoid}, s::Ptr{Cvoid}, m::Mending, owner::Ptr{Cvoid} = s)
+    for n in 1:fieldcount(T)
+        F, at = fieldtype(T, n), Int(fieldoffset(T, n))
+        (isbitstype(F) || Base.isbitsunion(F) || !may_differentiate(F)) && continue
+        Base.allocatedinline(F) ? mend!(F, p + at, s + at, m, owner) : mend_reference!(p + at, s + at, m, owner)
+    end
+end
+
+function mend_reference!(p::Ptr{Cvoid}, s::Ptr{Cvoid}, m::Mending, owner::Ptr{Cvoid})
+    x, shadow = unsafe_load(Ptr{Ptr{Cvoid}}(p)), unsafe_load(Ptr{Ptr{Cvoid}}(s))
+    x == C_NULL && return
+    x == shadow || shadow == C_NULL || return isbits(object(x)) ? nothing : mend_object!(x, shadow, m)
+    holds_floats(object(x)) || return
+    unsafe_store!(Ptr{Ptr{Cvoid}}(s), zero_of(object(x), m.roots))
+    unsafe_load(Ptr{UInt}(owner) - sizeof(UInt)) & 3 == 3 && ccall(:jl_gc_queue_root, Cvoid, (Ptr{Cvoid},), owner)
+end
+
+"The call that a block says."
+function call_of(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int, roots, flags)
+    objects, shadows = Any[], Ptr{Cvoid}[]
+    for k in Int[2; 4:(n + 3)]
+        p = unsafe_load(block, k)
+        push!(objects, object(p))
+        push!(shadows, own_shadow(p, unsafe_load(shadow, k), roots, flags))
+    end
+    chosen = unsafe_load(block, 3)
+    chosen == C_NULL || check_method(object(chosen), objects)
+    known!(Call(objects, shadows))
+end
+
+type_of(@nospecialize(x)) = x isa Type ? Type{x} : typeof(x)
+
+function check_method(@nospecialize(instance), objects)
+    instance isa Core.MethodInstance || return
+    found = Emit.method_instance(Tuple{map(type_of, objects)...}, Emit.world_age())
+    found !== nothing && found.def === instance.def ||
+        refuse("autodiff: a call of $(instance.def), chosen by `invoke`, which other types than those of its arguments lead to")
+end
+
+"Without derivative."
+function run(block::Ptr{Ptr{Cvoid}}, n::Int64, roots)
+    f, arguments = object(unsafe_load(block, 2)), Any[object(unsafe_load(block, k)) for k in 4:(n + 3)]
+    push!(roots, Base.invokelatest(f, arguments...))
+    unsafe_store!(block, last_of(roots))
+    nothing
+end
+
+@inline settle!(result::RefValue{T}, x) where {T} = (result[] = x isa T ? x : settled(T, x); nothing)
+@inline settled(::Type{T}, x) where {T} = x isa Real || !(T <: AbstractFloat) ? convert(T, x) : no_float(x)
+@noinline no_float(x) = throw(ArgumentError("autodiff: the result is Active, but it is a $(typeof(x)), no float"))
+
+"As that of other thunks; spelt out, since types among the arguments are constants only so."
+@generated primal(result::RefValue, f::RefValue, arguments::Vararg{RefValue,N}) where {N} =
+    :(settle!(result, f[]($((:(arguments[$n][]) for n in 1:N)...))))
+
+"A thunk for the types of calls."
+struct Thunk
+    cached::Any
+    plan::Any
+    result::Any # its type
+    has_shadow::Bool
+    world::UInt # in which inference said so
+end
+
+const thunks = Dict{Any,Thunk}()
+const using_thunks = ReentrantLock()
+
+function thunk_of(kind::Symbol, c::Call, flags::Int)
+    key = (kind, flags, Tuple{map(type_of, c.objects)...}, Tuple(s != C_NULL for s in c.shadows))
+    lock(using_thunks) do
+        t = get(thunks, key, nothing)
+        t !== nothing && t.world == Emit.world_age() && return t
+        made = seldom(made_thunk, kind, c, flags)::Thunk
+        # Of the same result the code is the same, or known to be out of date.
+        thunks[key] = t !== nothing && t.result === made.result ? Thunk(t.cached, t.plan, t.result, t.has_shadow, made.world) : made
+    end
+end
+
+function made_thunk(kind, c, flags)
+    E = parentmodule(Dynamic)
+    types = Any[type_of(x) for x in c.objects]
+    R = Core.Compiler.return_type(c.objects[1], Tuple{types[2:end]...})
+    has_shadow = may_differentiate(R)
+    # There is one object for `true`, by which Julia's code knows it: what has no floats is an object of Julia's making.
+    isconcretetype(R) && has_shadow || (R = Any)
+    slots = [E.Slot(has_shadow); [E.Slot(s != C_NULL) for s in c.shadows]]
+    signature = Tuple{typeof(primal),RefValue{R},(RefValue{T} for T in types)...}
+    what = "autodiff: a call that is dispatched at run time, of $(c.objects[1]) with $(Tuple{types[2:end]...})"
+    Thunk(E.Cached(), E.Plan(kind, signature, slots, 1, flags_of(flags), what), R, has_shadow, Emit.world_age())
+end
+
+# Addresses from here on: Julia moves a number from object to object as it likes.
+"The object that a `Ref` of the type is for a thunk: one with the value, or a reference."
+function place(roots, @nospecialize(T), p::Ptr{Cvoid})
+    T <: Type || !Base.allocatedinline(T) || return p
+    r = Ref{Any}(object(p))
+    push!(roots, r)
+    pointer_from_objref(r)
+end
+
+is_reference(t::Thunk) = t.result === Any || !Base.allocatedinline(t.result)
+
+function place_of_result(roots, t::Thunk)
+    p = ccall(:jl_new_struct_uninit, Ptr{Cvoid}, (Any,), is_reference(t) ? RefValue{Any} : t.result)
+    push!(roots, object(p))
+    last_of(roots)
+end
+# What was pushed last is an object of the list's now.
+last_of(roots) = unsafe_load(Ptr{Ptr{Cvoid}}(pointer(roots)), length(roots))
+
+"All that a thunk is given, the places of the result and its shadow among it."
+function places(t::Thunk, c::Call, roots)
+    out = Ptr{Cvoid}[place_of_result(roots, t)]
+    t.has_shadow && push!(out, place_of_result(roots, t))
+    for n in 1:length(c.objects)
+        T = type_of(c.objects[n])
+        push!(out, place(roots, T, unsafe_load(Ptr{Ptr{Cvoid}}(pointer(c.objects)), n)))
+        c.shadows[n] == C_NULL || push!(out, place(roots, T, c.shadows[n]))
+    end
+    out
+end
+
+"Hands result and shadow to the caller."
+function deliver!(block, shadow_block, t::Thunk, roots, given::Vector{Ptr{Cvoid}}, flags)
+    p, s = given[1], t.has_shadow ? given[2] : given[1]
+    if is_reference(t)
+        p, s = unsafe_load(Ptr{Ptr{Cvoid}}(p)), unsafe_load(Ptr{Ptr{Cvoid}}(s))
+        if p != C_NULL
+            push!(roots, object(p))
+            # Of what has no derivative the caller wants one that is zero.
+            s = own_shadow(p, s, roots, flags)
+            s == C_NULL && flags & 1 == 0 && holds_floats(object(p)) && (s = zero_of(object(p), roots))
+        end
+    elseif t.has_shadow && flags & 1 == 0
+        mend_object!(p, s, Mending(roots))
+    end
+    unsafe_store!(block, p)
+    unsafe_store!(shadow_block, s == C_NULL ? p : s)
+    nothing
+end
+
+"The shadow of a `Ref` of an argument without derivative, for a module with such calls."
+zero_place(p::Ptr{Cvoid}, roots) = Base.invokelatest(zero_of, object(p), roots)::Ptr{Cvoid}
+
+"What lies between the sweeps."
+struct Tape
+    thunk::Thunk
+    places::Vector{Ptr{Cvoid}}
+    engine::Ptr{Cvoid}
+end
+
+"The address of a thunk, whose needs are met."
+function ready!(t::Thunk)
+    E = parentmodule(Dynamic)
+    at = E.address!(t.cached, t.plan)
+    # The outermost call turns it on again.
+    t.cached.needs.all || ccall(:jl_gc_enable, Cint, (Cint,), 0)
+    at
+end
+
+"What is kept for the calls of one task: those that are going on, and the shadows of the last call of a user's."
+mutable struct State
+    calls::Vector{Call}
+    roots::Any
+    zeros::Any
+end
+state() = get!(() -> State(Call[], nothing, nothing), task_local_storage(), :enzyme_calls)::State
+
+"So many calls of one function with the same arguments, each within the one before, and what is called is of a method that Julia does not compile for these types."
+const MOST = 50
+
+function within(f, c::Call)
+    calls = state().calls
+    if length(calls) >= MOST && all(n -> same(calls[end-n], c), 0:(MOST - 1))
+        refuse("autodiff: a call of $(c.objects[1]) with $(Tuple{map(type_of, c.objects[2:end])...}), which Julia compiles for arguments of any type")
+    end
+    push!(calls, c)
+    try
+        f()
+    finally
+        pop!(calls)
+    end
+end
+same(a::Call, b::Call) = length(a.objects) == length(b.objects) && all(n -> a.objects[n] === b.objects[n], 1:length(a.objects))
+
+augmented(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = Base.invokelatest(augment, block, shadow, n, roots, flags)::Int64
+function augment(block, shadow, n, roots, flags)
+    c = call_of(block, shadow, n, roots, flags)
+    push!(roots, c.objects)
+    t = thunk_of(:split, c, flags)
+    at = ready!(t)
+    given = places(t, c, roots)
+    engine = within(() -> ccall(at, Ptr{Cvoid}, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)::Ptr{Cvoid}
+    push!(roots, Ref(Tape(t, given, engine)))
+    tape = last_of(roots)
+    deliver!(block, shadow, t, roots, given, flags)
+    Int64(tape)
+end
+
+back(roots, tape::Int64) = (Base.invokelatest(go_back, roots, tape); nothing)
+function go_back(roots, tape)
+    kept = object(Ptr{Cvoid}(tape))[]::Tape
+    ready!(kept.thunk)
+    ccall(kept.thunk.cached.back, Cvoid, (Ptr{Ptr{Cvoid}}, Any, Ptr{Cvoid}), kept.places, roots, kept.engine)
+end
+
+forward(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = (Base.invokelatest(go_forward, block, shadow, n, roots, flags); nothing)
+function go_forward(block, shadow, n, roots, flags)
+    c = call_of(block, shadow, n, roots, flags)
+    push!(roots, c.objects)
+    t = thunk_of(:forward, c, flags)
+    at = ready!(t)
+    given = places(t, c, roots)
+    within(() -> ccall(at, Cvoid, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)
+    deliver!(block, shadow, t, roots, given, flags)
+end
+
+"What the functions of the rule are, for the engine's LLVM: calls of ours, with the list of what is rooted and what was asked for."
+definitions(flags::Vector{String}) = """
+    declare ptr @jl_get_ptls_states()
+    define linkonce_odr ptr @enzyme.list() {
+      %state = call ptr @jl_get_ptls_states()
+      %frame = load ptr, ptr %state, align 8
+      %roots.at = getelementptr i8, ptr %frame, i64 16
+      %roots = load ptr, ptr %roots.at, align 8
+      ret ptr %roots
+    }
+    define linkonce_odr ptr @enzyme.dynamic.zero(ptr %place, ptr %roots) {
+      %zero = call ptr inttoptr (i64 $(UInt(@cfunction(zero_place, Ptr{Cvoid}, (Ptr{Cvoid}, Any)))) to ptr)(ptr %place, ptr %roots)
+      ret ptr %zero
+    }
+    define linkonce_odr void @enzyme.dynamic(ptr %block, i64 %n) {
+      %roots = call ptr @enzyme.list()
+      call void inttoptr (i64 $(UInt(@cfunction(run, Cvoid, (Ptr{Ptr{Cvoid}}, Int64, Any)))) to ptr)(ptr %block, i64 %n, ptr %roots)
+      ret void
+    }
+    define linkonce_odr i64 @enzyme.dynamic.augmented(ptr %block, ptr %shadow, i64 %n, i64 %none) {
+      %roots = call ptr @enzyme.list()
+      %tape = call i64 inttoptr (i64 $(UInt(@cfunction(augmented, Int64, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $(bits(flags)))
+      ret i64 %tape
+    }
+    define linkonce_odr void @enzyme.dynamic.reverse(ptr %block, ptr %shadow, i64 %n, i64 %none, i64 %tape) {
+      %roots = call ptr @enzyme.list()
+      call void inttoptr (i64 $(UInt(@cfunction(back, Cvoid, (Any, Int64)))) to ptr)(ptr %roots, i64 %tape)
+      ret void
+    }
+    define linkonce_odr void @enzyme.dynamic.forward(ptr %block, ptr %shadow, i64 %n, i64 %none) {
+      %roots = call ptr @enzyme.list()
+      call void inttoptr (i64 $(UInt(@cfunction(forward, Cvoid, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $(bits(flags)))
+      ret void
+    }
+    """
+
+end
