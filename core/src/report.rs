@@ -81,8 +81,6 @@ fn describe(module: &Module, func: &Func, i: InstId) -> String {
     }
 }
 
-/// The variable that stands for memory at addresses which the program gives as numbers (`addresses.cpp`).
-const MEMORY_OF_NUMBERS: &str = "enzyme.memory.of.numbers";
 /// How many places that may be meant are named.
 const NAMED: usize = 3;
 
@@ -97,7 +95,7 @@ fn describe_class(module: &Module, units: &Units, f: FuncId, class: ClassId) -> 
             Object::Param(g, n) => format!("what parameter {} of '{}' points to", n + 1, module.funcs[g].name),
             Object::Stack(g, _) => format!("a local variable of '{}'", module.funcs[g].name),
             Object::Heap(g, i) => describe(module, &module.funcs[g], i),
-            Object::Global(g) if module.globals[g].name == MEMORY_OF_NUMBERS => {
+            Object::Global(g) if module.globals[g].is_memory_of_numbers() => {
                 "memory at an address that is a number".to_owned()
             }
             Object::Global(g) => format!("the global variable '{}'", module.globals[g].name),

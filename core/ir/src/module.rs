@@ -107,6 +107,9 @@ pub struct Loc {
     pub inlined_at: Option<LocId>,
 }
 
+/// The variable that stands for memory at addresses which the program gives as numbers (the bridge's `addresses.cpp`).
+const MEMORY_OF_NUMBERS: &str = "enzyme.memory.of.numbers";
+
 /// A global variable.
 #[derive(Clone, Debug)]
 pub struct Global {
@@ -126,6 +129,18 @@ pub struct Global {
     pub thread_local: bool,
     /// Address space.
     pub space: u32,
+}
+
+impl Global {
+    /// Whether it stands for memory at addresses that are numbers, of which nobody can make a shadow.
+    pub fn is_memory_of_numbers(&self) -> bool {
+        self.name == MEMORY_OF_NUMBERS
+    }
+
+    /// Whether derivatives have a variable beside it for its shadow.
+    pub fn can_have_shadow(&self) -> bool {
+        !self.constant && !self.is_memory_of_numbers()
+    }
 }
 
 /// Derivatives that a program gives of one of its functions, which take the place of ours.

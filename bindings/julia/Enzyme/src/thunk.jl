@@ -265,7 +265,7 @@ end
 "Whether calls that are dispatched at run time, or constants that these are given, may be what a refusal is about."
 function may_be_dynamic!(cached::Cached, made::Plan, e::EnzymeError)
     (cached.dynamic || made.kind === :second || made.width > 1) && return false
-    any(i -> i.code == "E0304" || i.code == "E0201" && any(name -> occursin("'$name'", i.message), keys(Dynamic.NAMES)), e.items) || return false
+    any(i -> i.code in ("E0201", "E0203", "E0304"), e.items) || return false
     Unrolled.add_methods!()
     cached.dynamic = true
 end

@@ -28,7 +28,7 @@ named(; a, b) = a * b^2
     @test both(v -> product(v...), v3())
     @test both(v -> max(v...) - min(v...)^2 + +(v...) * hypot(v[1:2]...), v3())
     @test both(v -> (h(a, b...) = a * sum(b); h(v[2], v...)), v3())
-    @test both(v -> named(; Dict(:a => v[1], :b => v[2])...), v3())
+    @test both(v -> (given = (a = v[1], b = v[2]); named(; given...)), v3())
     @test both(v -> (M = hcat([v, 2v, v .^ 2]...); sum(M * M)), v3())
     @test both(v -> (w = vcat([v, 2v, v .^ 2]...); sum(w .* w)), v3())
     for d in 1:3

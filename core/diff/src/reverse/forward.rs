@@ -359,7 +359,7 @@ impl Reverse<'_, '_> {
         let Some(c) = self.s.func.as_const(v) else { return Ok(v) };
         let ty = self.s.func.ty(v);
         match self.e.module.ctx.consts[c].clone() {
-            Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
+            Const::Global(g) if self.s.has_shadow(v) && self.e.module.globals[g].can_have_shadow() => {
                 let shadow = shadow_global(self.e.module, self.globals, g, self.lane as u32);
                 let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                 Ok(self.e.func.constant(c, ty))

@@ -205,7 +205,7 @@ impl Tangent<'_, '_> {
         let ty = self.s.func.ty(v);
         if let ValueDef::Const(c) = self.s.func.values[v].def {
             return Ok(match self.e.module.ctx.consts[c].clone() {
-                Const::Global(g) if self.s.has_shadow(v) && !self.e.module.globals[g].constant => {
+                Const::Global(g) if self.s.has_shadow(v) && self.e.module.globals[g].can_have_shadow() => {
                     let shadow = shadow_global(self.e.module, self.globals, g, self.lane as u32);
                     let c = self.e.module.ctx.consts.intern(Const::Global(shadow));
                     self.e.func.constant(c, ty)
