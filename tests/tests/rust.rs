@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         trial("refused::unknown", unknown),
         trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
         trial("refused::untyped", || says(UNTYPED, true, &["src/main.rs:", "[E0301]", "in a `Box` of its own"])),
+        trial("refused::by_value", || says(BY_VALUE, true, &["src/main.rs:", "[E0301]"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("hash_map", hash_map),
@@ -426,6 +427,31 @@ fn nested(x: &[f64]) -> f64 {
 }
 fn main() {
     std::hint::black_box(enzyme::grad!(nested, &[1.0, 2.0][..]));
+}
+";
+/// What `kept` moves is a number where it puts one, and the vector of its caller else.
+const BY_VALUE: &str = "
+enum Value { Number(f64), Count(i64), List(Vec<f64>) }
+use Value::*;
+fn made(n: usize, x: &[f64]) -> Value {
+    match n % 3 {
+        0 => Number(x[0] * x[1]),
+        1 => Count(3),
+        _ => List(x.iter().map(|a| a * a).collect()),
+    }
+}
+#[inline(never)]
+fn kept(v: Value, x: &[f64]) -> Value { if let Count(n) = v { Number(x[n as usize]) } else { v } }
+fn read(v: Value) -> f64 {
+    match v {
+        Number(a) => a.sin(),
+        Count(n) => n as f64,
+        List(l) => l.iter().sum(),
+    }
+}
+fn f(x: &[f64]) -> f64 { (0..7).map(|n| read(kept(made(n, x), x)) * x[n % 4]).sum() }
+fn main() {
+    std::hint::black_box(enzyme::grad!(f, &[1.0, 2.0, 3.0, 4.0][..]));
 }
 ";
 /// Functions of which nothing is known, more of them than lld tells errors by itself.

@@ -213,7 +213,10 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, moved: Option<Moved>
             let kinds = [cell.ty, Some(item.ty)].map(|t| t == Some(ByteType::Pointer));
             let somewhere = item.ty == ByteType::Pointer && rank.apart < item.size;
             let weak = stronger.is_some_and(|r| r.proof <= Proof::Passed) && !somewhere;
-            let doubtful = weak || moved == Some(Moved { several: true }) && item.ty != ByteType::Integer;
+            // A float to a function, and a pointer to its callers: of what it moves, nobody knows which of them it is.
+            let single = |r: Rank| r.proof >= Proof::Passed && r.apart == u64::MAX;
+            let both = moved.is_some() && single(rank) && cell.rank.is_some_and(single);
+            let doubtful = weak || (both || moved == Some(Moved { several: true })) && item.ty != ByteType::Integer;
             cell.clash |= doubtful && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
             let float = moved.is_some() && matches!(item.ty, ByteType::Float(_));
             if stronger == Some(rank) || float && cell.ty == Some(ByteType::Integer) {
