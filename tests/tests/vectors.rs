@@ -1,5 +1,6 @@
 //! Where the flags allow it, derivatives call the vector functions of libmvec in their loops, as the primal does: looked up in the assembly of
 //! `tests/vectors/loop.c` and of kernels of the benchmark and of the corpus, which are then run.
+//! And loops of vectors store no zeros that the next iteration overwrites.
 //!
 //! Not tested: SLEEF, which clang takes for other processors alone (`-fveclib=SLEEF` is refused for x86-64).
 #![allow(clippy::unwrap_used)]
@@ -139,4 +140,18 @@ fn kernels_agree_with_vector_functions() {
         let built = kernel.build(folder.path(), &main, Mode { native: false, fast: true }, &[]).unwrap();
         assert!(kernels::run(&built.program, &["--small", "--check"]).unwrap().compared >= 7, "{}", kernel.name);
     }
+}
+
+#[test]
+fn zeros_that_are_overwritten_are_not_stored() {
+    let folder = toolchain::scratch().unwrap();
+    let output = folder.path().join("heat.ll");
+    let compilation = Compilation::new(root().join("tests/corpus/heat.c"), &output, Level::O2).with_plugin().unwrap();
+    compilation.only_compile().flags(["-S", "-emit-llvm"]).build().unwrap();
+    let text = std::fs::read_to_string(&output).unwrap();
+    let begins = |line: &&str| line.starts_with("define") && line.contains("enzyme.grad.heat_loss");
+    let derivative: Vec<&str> = text.lines().skip_while(|l| !begins(l)).take_while(|l| *l != "}").collect();
+    assert!(derivative.iter().any(|l| l.contains("store <2 x double> %")), "no loop of vectors stores anything");
+    let zeros: Vec<&&str> = derivative.iter().filter(|l| l.contains("store <2 x double> zeroinitializer")).collect();
+    assert!(zeros.is_empty(), "{zeros:?}");
 }

@@ -384,13 +384,18 @@ function within(f, c::Call)
 end
 same(a::Call, b::Call) = length(a.objects) == length(b.objects) && all(n -> a.objects[n] === b.objects[n], 1:length(a.objects))
 
-augmented(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = Base.invokelatest(augment, block, shadow, n, roots, flags)::Int64
-function augment(block, shadow, n, roots, flags)
+"The call, its thunk, where that stands and what it is given."
+function prepared(kind::Symbol, block, shadow, n, roots, flags)
     c = call_of(block, shadow, n, roots, flags)
     push!(roots, c.objects)
-    t = thunk_of(:split, c, flags)
+    t = thunk_of(kind, c, flags)
     at = ready!(t)
-    given = places(t, c, roots)
+    c, t, at, places(t, c, roots)
+end
+
+augmented(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = Base.invokelatest(augment, block, shadow, n, roots, flags)::Int64
+function augment(block, shadow, n, roots, flags)
+    c, t, at, given = prepared(:split, block, shadow, n, roots, flags)
     engine = within(() -> ccall(at, Ptr{Cvoid}, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)::Ptr{Cvoid}
     push!(roots, Ref(Tape(t, given, engine)))
     tape = last_of(roots)
@@ -407,11 +412,7 @@ end
 
 forward(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = (Base.invokelatest(go_forward, block, shadow, n, roots, flags); nothing)
 function go_forward(block, shadow, n, roots, flags)
-    c = call_of(block, shadow, n, roots, flags)
-    push!(roots, c.objects)
-    t = thunk_of(:forward, c, flags)
-    at = ready!(t)
-    given = places(t, c, roots)
+    c, t, at, given = prepared(:forward, block, shadow, n, roots, flags)
     within(() -> ccall(at, Cvoid, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)
     deliver!(block, shadow, t, roots, given, flags)
 end

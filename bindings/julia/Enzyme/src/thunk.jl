@@ -265,7 +265,8 @@ end
 "Whether calls that are dispatched at run time, or constants that these are given, may be what a refusal is about."
 function may_be_dynamic!(cached::Cached, made::Plan, e::EnzymeError)
     (cached.dynamic || made.kind === :second || made.width > 1) && return false
-    any(i -> i.code in ("E0201", "E0203", "E0304"), e.items) || return false
+    says(item, name) = occursin("'$name'", item.message) || any(note -> occursin("'$name'", note), item.notes)
+    any(i -> i.code == "E0304" || i.code in ("E0201", "E0203") && any(name -> says(i, name), keys(Dynamic.NAMES)), e.items) || return false
     Unrolled.add_methods!()
     cached.dynamic = true
 end

@@ -83,3 +83,18 @@ fn copies_and_callers_tell() {
     check(generic, "to", Some(8), "0..8 double, every 8");
     check(generic, "from", Some(8), "0..8 double, every 8");
 }
+
+#[test]
+fn what_callers_have_there_counts() {
+    // A float where it stores, and what a caller reads as a pointer: one or the other, as the run will have it.
+    let either = "define void @f(ptr %to, ptr %from, double %d, i1 %c) {\n  br i1 %c, label %a, label %b\na:\n  store double %d, ptr %to\n  ret void\nb:\n\
+        \x20 call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 8, i1 false)\n  ret void\n}\n\
+        define void @caller(ptr %a, ptr %x, i1 %c) {\n  %b = alloca ptr\n  store ptr %x, ptr %a\n  call void @f(ptr %b, ptr %a, double 1.0, i1 %c)\n\
+        \x20 %y = load ptr, ptr %b\n  ret void\n}\n";
+    let module = parse(&format!("{HEAD}{either}"));
+    let units = analyze(&module);
+    let f = module.find_func("f").unwrap();
+    let (func, memory) = (&module.funcs[f], &units.get(f).unwrap().memory);
+    assert!(!memory.bytes_at(value(func, "to"), Some(8)).clash);
+    assert!(memory.bytes_at_all(&[value(func, "to"), value(func, "from")], Some(8)).clash);
+}
