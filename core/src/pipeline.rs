@@ -120,6 +120,10 @@ fn work(
     let mut engine = Engine::new(log);
     engine.keeps_tapes = calls.iter().any(marker::keeps_tape);
     let mut changed = false;
+    // Memory that is not there has no addresses to compare.
+    let may_compare = !on_tape && session.find_marker_calls(&TO_DENSE).is_empty();
+    let is_combined = |call: &MarkerCall| marker::mode_of(&call.callee) == Ok(Mode::Combined);
+    let second_bodies = may_compare && calls.iter().any(is_combined);
     let needs = session.marker_needs(&calls);
     // What is differentiated again is optimised before, as other code is.
     let mut failed: BTreeSet<usize> = BTreeSet::new();
@@ -131,7 +135,7 @@ fn work(
                 failed.insert(n);
                 continue;
             }
-            let outcome = set_loops(session, options, &mut engine, &mut prepare, call)
+            let outcome = set_loops(session, options, &mut engine, &mut prepare, call, second_bodies)
                 .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
             match outcome {
                 Ok((Outcome::Replaced, functions)) => exported.extend(functions),
@@ -404,9 +408,10 @@ fn try_harder(
     }
     let has_samples =
         || session.ir.funcs.iter().any(|(_, f)| f.name.starts_with(enzyme_diff::reverse::samples::SAMPLE));
-    if before.checkpoints.is_some() || (before.samples.is_some() && has_samples()) {
-        // What keeps a loop on its own from being differentiated may vanish where it is part of its function.
-        *prepare = PrepareOptions { checkpoints: None, samples: None, ..before };
+    if before.checkpoints.is_some() || before.disjoint || (before.samples.is_some() && has_samples()) {
+        // What keeps a loop on its own from being differentiated may vanish where it is part of its function; and of two bodies
+        // each would be refused, in the same words.
+        *prepare = PrepareOptions { checkpoints: None, samples: None, disjoint: false, ..before };
         session.forget_bodies();
         engine.forget();
         return try_harder(session, options, phase, engine, prepare, call, number);
@@ -439,6 +444,7 @@ fn set_loops(
     engine: &mut Engine,
     prepare: &mut PrepareOptions,
     call: &MarkerCall,
+    second_bodies: bool,
 ) -> Result<(), Vec<Report>> {
     let max_tape = marker::max_tape(call).map_err(|r| vec![r])?.unwrap_or(options.max_tape);
     let has_marks = session.find_function(CHECKPOINT_MARK).is_some();
@@ -449,7 +455,9 @@ fn set_loops(
     // A body that was prepared before, for another call, is as right: forward derivatives prepare it as combined ones want it.
     let is_split = matches!(mode, Mode::Augmented | Mode::Gradient);
     prepare.samples = root.filter(|_| !is_split && !has_marks);
-    if checkpoints != prepare.checkpoints {
+    // Both sweeps of a split derivative are of one body. Forward derivatives gain nothing, but share their bodies with combined ones.
+    prepare.disjoint = second_bodies && !is_split;
+    if checkpoints != prepare.checkpoints || (is_split && session.has_second_bodies()) {
         prepare.checkpoints = checkpoints;
         session.forget_bodies();
         engine.forget();

@@ -9,7 +9,7 @@ use enzyme_tests::{Error, Result};
 use libtest_mimic::{Arguments, Trial};
 
 /// Kernels, sizes, and the most bytes that their gradients may take.
-const LIMITS: [(&str, &str, u64); 4] = [
+const LIMITS: [(&str, &str, u64); 6] = [
     // Twiddle factors once for each length, and of each swap what it swaps.
     ("fft", "512", 20_000),
     // The exponentials, and when the greatest number was found.
@@ -18,6 +18,9 @@ const LIMITS: [(&str, &str, u64); 4] = [
     ("lstm", "100", 200_000),
     // Nothing of the substitution.
     ("cholesky", "60", 30_000),
+    // Arrays are apart, as a comparison at run time says: neither the coefficients nor the factors are overwritten.
+    ("stencil", "100", 0),
+    ("lu_solve", "50", 14_000),
 ];
 
 /// The same with fast arithmetic.

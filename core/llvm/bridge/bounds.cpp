@@ -1,4 +1,5 @@
-// Between which numbers an expression lies in all iterations of a loop, computed before the loop by the program itself.
+// Between which numbers an expression lies in all iterations of a loop, computed before the loop by the program itself;
+// or in all iterations of all loops that follow.
 //
 // LLVM's ranges of expressions are constants; whether row (i == 0 ? n - 1 : i - 1) of an array has its place in it for
 // all i < n is a matter of n. Here the bounds are code: interval arithmetic (Moore, "Interval Analysis", chapter 2)
@@ -13,6 +14,8 @@
 //
 // In (x == c ? a : b) with x a counter and c its first or last value, b is computed without this iteration: that is
 // what the neighbours in periodic arrays are.
+//
+// What is told of an access holds whenever it runs. Intervals may be empty where it does not.
 //
 // Not handled: remainders, divisions by what is not constant, loads within the loop, counters that do not move by the
 // same step.
@@ -30,9 +33,27 @@ namespace {
 constexpr unsigned kMostBits = 62;
 constexpr unsigned kDeepest = 60;
 
+bool isZero(const Value *number) {
+  const auto *constant = dyn_cast<ConstantInt>(number);
+  return constant && constant->isZero();
+}
+
 bool isComputed(const SCEV *what) { return !isa<SCEVCouldNotCompute>(what); }
 
 } // namespace
+
+// Whether a value is known where the bounds are computed.
+bool enz::Bounds::isFixed(const Instruction &inst) const {
+  return around_ ? !around_->contains(&inst) : dominators_->dominates(&inst, place_);
+}
+
+bool enz::Bounds::isFixed(const SCEV *what) const {
+  return around_ ? evolution_.isLoopInvariant(what, around_) : !SCEVExprContains(what, [&](const SCEV *part) {
+    const auto *leaf = dyn_cast<SCEVUnknown>(part);
+    const auto *inst = leaf ? dyn_cast<Instruction>(leaf->getValue()) : nullptr;
+    return isa<SCEVAddRecExpr>(part) || (inst && !isFixed(*inst));
+  });
+}
 
 void enz::Bounds::require(Value *condition) {
   if (!is_contained(required_, condition))
@@ -62,19 +83,22 @@ std::optional<enz::Bounds::Interval> enz::Bounds::sum(const Interval &a, const I
   const unsigned bits = std::max(a.bits, b.bits) + 1;
   if (bits > kMostBits)
     return std::nullopt;
-  Value *low = build_.CreateAdd(a.low, b.low);
-  return Interval{low, a.low == a.high && b.low == b.high ? low : build_.CreateAdd(a.high, b.high), bits};
+  const auto plus = [&](Value *x, Value *y) { return isZero(x) ? y : isZero(y) ? x : build_.CreateAdd(x, y); };
+  Value *low = plus(a.low, b.low);
+  return Interval{low, a.low == a.high && b.low == b.high ? low : plus(a.high, b.high), bits};
 }
 
 std::optional<enz::Bounds::Interval> enz::Bounds::product(const Interval &a, const Interval &b) {
   const unsigned bits = a.bits + b.bits;
   if (bits > kMostBits)
     return std::nullopt;
+  const auto ends = [](const Interval &x) {
+    return x.low == x.high ? SmallVector<Value *, 2>{x.low} : SmallVector<Value *, 2>{x.low, x.high};
+  };
   SmallVector<Value *, 4> corners;
-  for (Value *x : {a.low, a.high})
-    for (Value *y : {b.low, b.high})
-      if ((x == a.low || a.low != a.high) && (y == b.low || b.low != b.high))
-        corners.push_back(build_.CreateMul(x, y));
+  for (Value *x : ends(a))
+    for (Value *y : ends(b))
+      corners.push_back(isZero(x) || isZero(y) ? number(0) : build_.CreateMul(x, y));
   Interval of{corners.front(), corners.front(), bits};
   for (Value *corner : ArrayRef(corners).drop_front())
     of = both(of, {corner, corner, bits});
@@ -185,22 +209,108 @@ std::optional<enz::Bounds::Interval> enz::Bounds::folded(const SCEVNAryExpr &man
   return result;
 }
 
-// The number of the iterations that come before the last.
+// A number that is in the range of its signed type, as an expression of 64 bits: sums and products of wide numbers.
+const SCEV *enz::Bounds::widened(const SCEV *what) const {
+  Type *wide = build_.getInt64Ty();
+  const auto all = [&](const SCEV *many) {
+    SmallVector<const SCEV *, 4> out;
+    for (const SCEV *operand : many->operands())
+      out.push_back(widened(operand));
+    return out;
+  };
+  if (what->getType() == wide)
+    return what;
+  if (const auto *recurrence = dyn_cast<SCEVAddRecExpr>(what); recurrence && recurrence->isAffine()) {
+    SmallVector<const SCEV *, 4> parts = all(what);
+    return evolution_.getAddRecExpr(parts, recurrence->getLoop(), SCEV::FlagAnyWrap);
+  }
+  if (isa<SCEVAddExpr>(what)) {
+    SmallVector<const SCEV *, 4> parts = all(what);
+    return evolution_.getAddExpr(parts);
+  }
+  if (isa<SCEVMulExpr>(what)) {
+    SmallVector<const SCEV *, 4> parts = all(what);
+    return evolution_.getMulExpr(parts);
+  }
+  return evolution_.getSignExtendExpr(what, wide);
+}
+
+// Whether the number of the iterations of a loop, `turns`, is not negative as a signed number where the loop runs, if
+// that is in the range of its type.
+bool enz::Bounds::hasSignedTurns(const Loop &loop, const SCEV *turns) const {
+  const auto isGuarded = [&](const SCEV *number) {
+    return evolution_.isLoopEntryGuardedByCond(&loop, CmpInst::ICMP_SGE, number, evolution_.getZero(number->getType()));
+  };
+  // So many iterations as a large number without sign stands for never end.
+  if (turns->getType() == build_.getInt64Ty() || isGuarded(turns))
+    return true;
+  const SCEV *wide = widened(turns);
+  if (isGuarded(wide))
+    return true;
+  // A comparison a < b before the loop, where b - a is at most one more.
+  for (const BasicBlock *block = loop.getLoopPreheader(); block;) {
+    const BasicBlock *above = block->getSinglePredecessor();
+    const auto *branch = above ? dyn_cast<BranchInst>(above->getTerminator()) : nullptr;
+    const auto *compare = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+    if (compare && compare->getOperand(0)->getType() == wide->getType()) {
+      auto predicate = branch->getSuccessor(0) == block ? compare->getPredicate() : compare->getInversePredicate();
+      const SCEV *a = evolution_.getSCEV(compare->getOperand(0)), *b = evolution_.getSCEV(compare->getOperand(1));
+      if (ICmpInst::isGT(predicate)) {
+        std::swap(a, b);
+        predicate = CmpInst::getSwappedPredicate(predicate);
+      }
+      const auto *rest = dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(wide, evolution_.getMinusSCEV(b, a)));
+      if ((predicate == CmpInst::ICMP_SLT || (predicate == CmpInst::ICMP_ULT && evolution_.isKnownNonNegative(b))) &&
+          rest && rest->getAPInt().sge(-1) && evolution_.willNotOverflow(Instruction::Sub, /*Signed=*/true, b, a))
+        return true;
+    }
+    block = above;
+  }
+  return false;
+}
+
+// The number of the iterations that come before the last. It may be computed as less than zero where the loop is not
+// entered.
 std::optional<enz::Bounds::Interval> enz::Bounds::iterationsOf(const Loop &loop) {
   const SCEV *turns = evolution_.getBackedgeTakenCount(&loop);
   if (!isComputed(turns))
+    turns = evolution_.getSymbolicMaxBackedgeTakenCount(&loop);
+  if (!isComputed(turns))
     return std::nullopt;
-  std::optional<Interval> last = canonical(of(turns), turns->getType()->getIntegerBitWidth(), false);
+  std::optional<Interval> last =
+      canonical(of(turns), turns->getType()->getIntegerBitWidth(), hasSignedTurns(loop, turns));
   if (last)
-    last->low = number(0);
+    *last = Interval{number(0), most(last->high, number(0)), last->bits};
   return last;
+}
+
+// Between its first and its last value: where the number of iterations changes with the loops around, as that of a row
+// of a triangle does, the last value is simpler than either.
+std::optional<enz::Bounds::Interval> enz::Bounds::fromTo(const SCEVAddRecExpr &recurrence, const Some *some) {
+  const Loop *loop = recurrence.getLoop();
+  const SCEV *turns = evolution_.getBackedgeTakenCount(loop), *step = recurrence.getStepRecurrence(evolution_);
+  const bool isRising = evolution_.isKnownNonNegative(step);
+  if (!isComputed(turns) || isFixed(turns) || recurrence.getType() != build_.getInt64Ty() ||
+      turns->getType()->getIntegerBitWidth() > 64 || !(isRising || evolution_.isKnownNonPositive(step)) ||
+      !hasSignedTurns(*loop, turns) || !canonical(of(turns), turns->getType()->getIntegerBitWidth(), true))
+    return std::nullopt;
+  const std::optional<Interval> first = within(recurrence.getStart(), some);
+  const std::optional<Interval> last =
+      first ? within(recurrence.evaluateAtIteration(widened(turns), evolution_), some) : std::nullopt;
+  if (!last)
+    return std::nullopt;
+  const unsigned bits = std::max(first->bits, last->bits);
+  return isRising ? Interval{first->low, last->high, bits} : Interval{last->low, first->high, bits};
 }
 
 std::optional<enz::Bounds::Interval> enz::Bounds::iterated(const SCEVAddRecExpr &recurrence, const Some *some) {
   const Loop *loop = recurrence.getLoop();
-  if (!recurrence.isAffine() || !around_.contains(loop))
+  if (!recurrence.isAffine() || (around_ && !around_->contains(loop)))
     return std::nullopt;
-  const std::optional<Interval> turns = some && some->loop == loop ? some->iterations : iterationsOf(*loop);
+  const bool all = !some || some->loop != loop;
+  if (const std::optional<Interval> ends = all ? fromTo(recurrence, some) : std::nullopt)
+    return ends;
+  const std::optional<Interval> turns = !all ? some->iterations : iterationsOf(*loop);
   const std::optional<Interval> start = turns ? within(recurrence.getStart(), some) : std::nullopt;
   const std::optional<Interval> step = start ? within(recurrence.getStepRecurrence(evolution_), some) : std::nullopt;
   const std::optional<Interval> moved = step ? product(*step, *turns) : std::nullopt;
@@ -209,7 +319,7 @@ std::optional<enz::Bounds::Interval> enz::Bounds::iterated(const SCEVAddRecExpr 
 
 std::optional<enz::Bounds::Interval> enz::Bounds::unknown(Value &value, const Some *some) {
   const auto *inst = dyn_cast<Instruction>(&value);
-  if (!inst || !around_.contains(inst)) {
+  if (!inst || isFixed(*inst)) {
     Value *same = build_.CreateSExt(&value, build_.getInt64Ty());
     require(build_.CreateICmpULT(build_.CreateAdd(same, number(int64_t(1) << leaf_)), number(int64_t(2) << leaf_)));
     return Interval{same, same, leaf_};
@@ -251,13 +361,12 @@ std::optional<enz::Bounds::Some> enz::Bounds::others(SelectInst &select) {
   if (!isa<SCEVAddRecExpr>(counter))
     std::swap(counter, value);
   const auto *recurrence = dyn_cast<SCEVAddRecExpr>(counter);
-  if (!recurrence || !recurrence->isAffine() || !around_.contains(recurrence->getLoop()))
+  if (!recurrence || !recurrence->isAffine() || (around_ && !around_->contains(recurrence->getLoop())))
     return std::nullopt;
   const Loop *loop = recurrence->getLoop();
   const SCEV *turns = evolution_.getBackedgeTakenCount(loop);
   const SCEV *parts[] = {turns, value, recurrence->getStart(), recurrence->getStepRecurrence(evolution_)};
-  if (!isComputed(turns) ||
-      any_of(parts, [&](const SCEV *part) { return !evolution_.isLoopInvariant(part, &around_); }))
+  if (!isComputed(turns) || !all_of(parts, [&](const SCEV *part) { return isFixed(part); }))
     return std::nullopt;
   // What does not change has one bound.
   const std::optional<Interval> last = iterationsOf(*loop), with = of(value), start = of(parts[2]), step = of(parts[3]);

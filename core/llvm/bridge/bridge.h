@@ -355,6 +355,7 @@ typedef struct EnzPrepare {
   uint8_t keep_guesses; // functions that a pointer may hold stay calls
   uint8_t checkpoints;  // loops may be checkpointed
   uint8_t samples;      // iterations of loops over independent samples become functions
+  uint8_t disjoint;     // a second body for arrays that turn out to be apart
   uint8_t products;     // products of matrices that libraries compute have rules
   uint64_t max_tape;    // bytes beyond which a loop is checkpointed; 0 for never
   // Told of loops that are not checkpointed, with the reason; asked whether an external function writes memory, as in

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 67] = [
+const SOURCES: [&str; 68] = [
     "plugin",
     "options",
     "host",
@@ -22,6 +22,7 @@ const SOURCES: [&str; 67] = [
     "inspect",
     "prepare",
     "addresses",
+    "disjoint",
     "reveal",
     "zeros",
     "normalise",

@@ -7,11 +7,13 @@
 // writes stays in the same sense. Alias analysis is
 // asked in cross-iteration mode, since load and write may belong to different iterations of a common loop. Alias scopes
 // are left out of the question: those that inlining made of `restrict` hold for one call of the inlined function, not
-// for two iterations around it. TBAA and attributes of the function's own parameters hold throughout.
+// for two iterations around it; but for those that hold for the whole run (disjoint.cpp). TBAA and attributes of the
+// function's own parameters hold throughout.
 
 #include "carry.h"
 #include "order.h"
 #include "products.h"
+#include "scopes.h"
 #include "steady.h"
 #include "support.h"
 #include "undo.h"
@@ -85,14 +87,17 @@ private:
   std::vector<BitVector> rows_;
 };
 
-MemoryLocation withoutScopes(MemoryLocation where) {
-  where.AATags.Scope = nullptr;
-  where.AATags.NoAlias = nullptr;
-  return where;
+// What a load or store touches, with what is known of its alias scopes throughout the function, but not of its type.
+MemoryLocation untypedPlace(const Instruction &access) {
+  return MemoryLocation(getLoadStorePointerOperand(&access), MemoryLocation::get(&access).Size,
+                        enz::lastingScopes(access));
 }
 
-MemoryLocation withoutTags(const StoreInst *store) {
-  return MemoryLocation(store->getPointerOperand(), MemoryLocation::get(store).Size);
+MemoryLocation typedPlace(const LoadInst &load) {
+  MemoryLocation where = untypedPlace(load);
+  where.AATags.TBAA = MemoryLocation::get(&load).AATags.TBAA;
+  where.AATags.TBAAStruct = MemoryLocation::get(&load).AATags.TBAAStruct;
+  return where;
 }
 
 class Stability {
@@ -156,8 +161,7 @@ public:
   // not known.
   bool overwrittenBy(LoadInst &load, SmallVectorImpl<StoreInst *> &out) {
     return storesTo(
-        MemoryLocation(load.getPointerOperand(), MemoryLocation::get(&load).Size),
-        [&](const Instruction &write) { return reach_.follows(&load, &write); },
+        untypedPlace(load), [&](const Instruction &write) { return reach_.follows(&load, &write); },
         [&](Instruction &write) { return comesBefore(write, &load); }, out);
   }
 
@@ -432,7 +436,7 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
     for (Instruction &inst : block) {
       if (auto *load = dyn_cast<LoadInst>(&inst)) {
         bool by_type = false;
-        if (load->isSimple() && stability.keeps(load, withoutScopes(MemoryLocation::get(load)), &by_type))
+        if (load->isSimple() && stability.keeps(load, typedPlace(*load), &by_type))
           sink->stable_load(sink->context, enz::in(static_cast<Value *>(load)), by_type);
         else if (load->isSimple() && load->getType()->isFloatingPointTy())
           unstable.push_back(load);
@@ -441,7 +445,7 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
       if (auto *store = dyn_cast<StoreInst>(&inst)) {
         // Of a store without types: memory that has several lives holds what was stored last.
         if (store->isSimple() && store->getValueOperand()->getType()->isFPOrFPVectorTy() &&
-            isa<Instruction>(store->getValueOperand()) && stability.keeps(store, withoutTags(store)))
+            isa<Instruction>(store->getValueOperand()) && stability.keeps(store, untypedPlace(*store)))
           sink->stable_store(sink->context, enz::in(static_cast<Value *>(store)));
         continue;
       }
@@ -474,7 +478,7 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   SmallVector<enz::Steady, 8> steady;
   SmallVector<LoadInst *, 16> changing;
   for (LoadInst *load : unstable) {
-    const MemoryLocation where(load->getPointerOperand(), MemoryLocation::get(load).Size);
+    const MemoryLocation where = untypedPlace(*load);
     const auto conflicts = [&](const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
       return stability.conflictsIn(loop, where, out);
     };
@@ -485,7 +489,7 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
       changing.push_back(load);
   }
   const auto stores = [&](const LoadInst &load, const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
-    return stability.conflictsIn(loop, MemoryLocation(load.getPointerOperand(), MemoryLocation::get(&load).Size), out);
+    return stability.conflictsIn(loop, untypedPlace(load), out);
   };
   enz::Undoing undoing(
       *host, *function,

@@ -324,6 +324,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     third.addPass(ADCEPass());
   addShape(third);
   run(*host, *clone, std::move(third));
+  if (options->disjoint && enz::separateArrays(*host, *clone, *options)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager again;
+    addShape(again);
+    run(*host, *clone, std::move(again));
+  }
   if (enz::branchOffSamples(*host, *clone, *options)) {
     FunctionPassManager again;
     again.addPass(ADCEPass());

@@ -11,6 +11,9 @@
 // so are their shadows: each scope is mirrored twice, for the shadows of what was read and of what was written, and no
 // promise is made of two that were read.
 //
+// Of scopes that a comparison at run time has made (disjoint.cpp) nothing follows for shadows, which it does not
+// compare.
+//
 // The declaration stands in the block that runs where the primal's does, in the reverse sweep in the same loops turned
 // round. A promise is kept of accesses in a loop around which the declaration stands, where it serves to vectorise or
 // to move what is the same throughout; elsewhere, or if the declaration was lost, none is made.
@@ -31,7 +34,40 @@ namespace {
 // Accesses of one function beyond which compiling takes longer than it gains.
 constexpr size_t kMostAccesses = 20000;
 
+constexpr StringLiteral kLasting = "enzyme.lasting";
+
+bool isOfLastingDomain(const Metadata *scope) {
+  const auto *node = dyn_cast_or_null<MDNode>(scope);
+  const MDNode *domain = node ? AliasScopeNode(node).getDomain() : nullptr;
+  const auto *name = domain && domain->getNumOperands() > 1 ? dyn_cast<MDString>(domain->getOperand(1)) : nullptr;
+  return name && name->getString() == kLasting;
+}
+
 } // namespace
+
+MDNode *enz::lastingDomain(LLVMContext &context) {
+  return MDBuilder(context).createAnonymousAliasScopeDomain(kLasting);
+}
+
+bool enz::isLasting(const Instruction &declaration) {
+  const auto *scopes = dyn_cast<NoAliasScopeDeclInst>(&declaration);
+  return scopes && any_of(scopes->getScopeList()->operands(), isOfLastingDomain);
+}
+
+AAMDNodes enz::lastingScopes(const Instruction &access) {
+  const auto filter = [&](unsigned kind) -> MDNode * {
+    MDNode *list = access.getMetadata(kind);
+    if (!list || all_of(list->operands(), isOfLastingDomain))
+      return list;
+    SmallVector<Metadata *, 4> kept;
+    copy_if(list->operands(), std::back_inserter(kept), isOfLastingDomain);
+    return kept.empty() ? nullptr : MDNode::get(access.getContext(), kept);
+  };
+  AAMDNodes out;
+  out.Scope = filter(LLVMContext::MD_alias_scope);
+  out.NoAlias = filter(LLVMContext::MD_noalias);
+  return out;
+}
 
 void enz::Scopes::access(Instruction &made, const Instruction &like, bool mirrored) {
   if (accesses_.size() >= kMostAccesses ||
@@ -60,7 +96,8 @@ MDNode *enz::Scopes::mirror(MDNode *scope, Kind kind) {
   const AliasScopeNode node(scope);
   MDNode *&domain = domains_[node.getDomain()];
   if (!domain)
-    domain = metadata.createAnonymousAliasScopeDomain("restrict");
+    domain = isOfLastingDomain(scope) ? lastingDomain(scope->getContext())
+                                      : metadata.createAnonymousAliasScopeDomain("restrict");
   static constexpr const char *kNames[] = {"", ".shadow.read", ".shadow.written"};
   return known = metadata.createAnonymousAliasScope(domain, (node.getName() + kNames[kind]).str());
 }
@@ -86,6 +123,8 @@ void enz::Scopes::finish(Function &function) {
         continue;
       }
       for (Kind kind : kinds) {
+        if (kind != Repeated && isOfLastingDomain(scope))
+          continue;
         out.push_back(mirror(scope, kind));
         used.insert({mirror(scope, kind), at});
       }

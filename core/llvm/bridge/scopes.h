@@ -39,6 +39,13 @@ private:
   llvm::DenseMap<std::pair<llvm::MDNode *, unsigned>, llvm::MDNode *> mirrored_;
 };
 
+// The domain of scopes that hold for the whole run of a function, of primal memory alone (disjoint.cpp).
+llvm::MDNode *lastingDomain(llvm::LLVMContext &context);
+// Whether a declaration is of such a scope.
+bool isLasting(const llvm::Instruction &declaration);
+// What is known of an access by such scopes: these alone.
+llvm::AAMDNodes lastingScopes(const llvm::Instruction &access);
+
 // Whether the alias scopes of two accesses in `loop` say that they never meet in one run of it.
 bool promisedApart(EnzOpaqueHost &host, const llvm::Loop &loop, const llvm::Instruction &one,
                    const llvm::Instruction &other);

@@ -231,6 +231,10 @@ bool lowerCopyLoops(EnzOpaqueHost &host, llvm::Function &function);
 // Makes counters recurrences again where paths know their values; returns whether there were any.
 bool revealCounters(EnzOpaqueHost &host, llvm::Function &function);
 
+// Gives the function a second body, for arrays that a comparison on entry finds to be apart (disjoint.cpp); whether
+// there is one.
+bool separateArrays(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);
+
 // Makes selections of running maxima and minima.
 void selectExtremes(llvm::Function &function);
 

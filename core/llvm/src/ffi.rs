@@ -220,6 +220,7 @@ pub struct Prepare {
     pub keep_guesses: u8,
     pub checkpoints: u8,
     pub samples: u8,
+    pub disjoint: u8,
     pub products: u8,
     pub max_tape: u64,
     pub context: *mut c_void,

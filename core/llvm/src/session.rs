@@ -44,6 +44,8 @@ pub struct PrepareOptions {
     /// The function whose loops over independent samples are reversed iteration by iteration: that of a derivative whose sweeps
     /// are in one function.
     pub samples: Option<FuncId>,
+    /// Functions may have a second body, for arrays that are found to be apart at run time.
+    pub disjoint: bool,
 }
 
 /// Which loops are prepared for checkpointing, beside those that the program marks.
@@ -70,6 +72,7 @@ impl Default for PrepareOptions {
             products: true,
             checkpoints: None,
             samples: None,
+            disjoint: false,
         }
     }
 }
@@ -104,6 +107,8 @@ pub struct Session {
     facts: BTreeMap<FuncId, Facts>,
     no_facts: Facts,
     clones: BTreeMap<FuncId, ValueRef>,
+    /// Whether clones may have second bodies.
+    second_bodies: bool,
     wrappers: Vec<ValueRef>,
 }
 
@@ -138,6 +143,7 @@ impl Session {
             facts: BTreeMap::new(),
             no_facts: Facts::default(),
             clones: BTreeMap::new(),
+            second_bodies: false,
             wrappers: Vec::new(),
         }
     }
@@ -201,6 +207,7 @@ impl Session {
             keep_guesses: u8::from(options.keep_guesses),
             checkpoints: u8::from(options.checkpoints.is_some()),
             samples: u8::from(options.samples == Some(f)),
+            disjoint: u8::from(options.disjoint),
             products: u8::from(options.products),
             max_tape: root.map_or(0, |c| c.max_tape),
             context: (&raw mut asked).cast(),
@@ -216,6 +223,7 @@ impl Session {
             // SAFETY: the clone is ours and no import refers to it any more.
             unsafe { ffi::enz_function_erase(self.host, old) };
         }
+        self.second_bodies |= options.disjoint;
         let mut facts = Facts::default();
         import::import_body(self, f, clone, options.facts.then_some(&mut facts))?;
         self.facts.insert(f, facts);
@@ -224,6 +232,7 @@ impl Session {
 
     /// Takes back all bodies that [`Session::define_body`] gave, so that it can give others. What was exported stays.
     pub fn forget_bodies(&mut self) {
+        self.second_bodies = false;
         for (f, clone) in std::mem::take(&mut self.clones) {
             self.imported.forget_body(f);
             self.facts.remove(&f);
@@ -231,6 +240,11 @@ impl Session {
             unsafe { ffi::enz_function_erase(self.host, clone) };
             import::undefine(self, f);
         }
+    }
+
+    /// Whether bodies were prepared that may be two, for arrays that are apart and for others.
+    pub fn has_second_bodies(&self) -> bool {
+        self.second_bodies
     }
 
     /// What LLVM knows of a function defined by [`Session::define_body`]; empty for others.
