@@ -62,6 +62,11 @@ struct Access {
   uint64_t bytes;
 };
 
+bool isMultiplyAdd(const Instruction &inst) {
+  const auto *call = dyn_cast<IntrinsicInst>(&inst);
+  return call && (call->getIntrinsicID() == Intrinsic::fmuladd || call->getIntrinsicID() == Intrinsic::fma);
+}
+
 // Whether a derivative may need a value for something else than what is linear in it.
 bool isNeeded(const Instruction &value) {
   SmallPtrSet<const Instruction *, 16> seen;
@@ -82,12 +87,23 @@ bool isNeeded(const Instruction &value) {
           isa<PHINode, FreezeInst>(inst) || opcode == Instruction::FNeg || opcode == Instruction::FAdd ||
           opcode == Instruction::FSub || opcode == Instruction::FPExt || opcode == Instruction::FPTrunc ||
           (opcode == Instruction::FMul && (isConstant(0) || isConstant(1))) ||
-          (opcode == Instruction::FDiv && isConstant(1)) || (isa<SelectInst>(inst) && inst->getOperand(0) != at);
+          (opcode == Instruction::FDiv && isConstant(1)) || (isa<SelectInst>(inst) && inst->getOperand(0) != at) ||
+          (isMultiplyAdd(*inst) && inst->getOperand(0) != at && inst->getOperand(1) != at);
       if (!isLinear)
         return true;
       work.push_back(inst);
     }
   }
+  return false;
+}
+
+// Whether a store is an update of what its block reads there: the reverse sweep may take it back (undo.cpp), and so
+// read again what it has overwritten.
+bool isInPlace(const Instruction *store) {
+  const Value *place = getLoadStorePointerOperand(store);
+  for (const Instruction *before = store->getPrevNode(); before; before = before->getPrevNode())
+    if (const auto *load = dyn_cast<LoadInst>(before); load && load->getPointerOperand() == place)
+      return true;
   return false;
 }
 
@@ -102,13 +118,12 @@ public:
   }
 
   bool run() {
-    if (loops_.empty() || function_.getInstructionCount() > kMostInstructions)
-      return false;
     enz::clarifySubscripts(evolution_, loops_, function_);
     if (!collect())
       return false;
     findConflicts();
-    if (conflicts_.empty() || !choosePlace())
+    const auto isTakenBack = [](const auto &conflict) { return all_of(conflict.second, isInPlace); };
+    if (all_of(conflicts_, isTakenBack) || !choosePlace())
       return false;
     size_t most = 0;
     unsigned best = 0;
@@ -392,5 +407,7 @@ private:
 } // namespace
 
 bool enz::separateArrays(EnzOpaqueHost &host, Function &function, const EnzPrepare &options) {
+  if (host.functions->getResult<LoopAnalysis>(function).empty() || function.getInstructionCount() > kMostInstructions)
+    return false;
   return Disjoint(host, function, options).run();
 }
