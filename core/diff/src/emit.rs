@@ -124,7 +124,9 @@ impl<'m> Emit<'m> {
     pub fn call(&mut self, name: &str, ret: TypeId, args: &[ValueId]) -> ValueId {
         let params: Vec<TypeId> = args.iter().map(|a| self.func.ty(*a)).collect();
         let f = self.module.declare(name, ret, &params);
-        self.call_func(f, args)
+        // Where the program declares it otherwise (Julia: pointers as integers), this is the type it is called by.
+        let sig = self.module.ctx.types.func(ret, params);
+        self.b().call(f, sig, args)
     }
 
     /// Calls a function of the module.

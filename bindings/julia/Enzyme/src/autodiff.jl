@@ -88,7 +88,8 @@ words(text::String) = text
 # ---- calls ----
 
 # Objects of the collector's even where the compiler could put them on the stack: the run-time system looks at their headers.
-@noinline make_ref(::Type{T}, x) where {T} = Ref{T}(x)
+# Not by a constructor, which Julia would not compile for each type of functions.
+@noinline make_ref(::Type{T}, x::T) where {T} = (r = RefValue{T}(); setfield!(r, :x, x); r)
 @noinline make_ref(::Type{T}) where {T} = clear!(Ref{T}())
 
 "All bytes zero: no tangent, no adjoint, no object."
@@ -106,7 +107,8 @@ Adds statements that make the `Ref`s of an argument; `value` is an expression fo
 function refs_of!(p, @nospecialize(value), @nospecialize(A), width::Int, n::Int)
     T = value_type(A)
     main = Symbol("a", n)
-    push!(p.made, :($main = make_ref($T, $value.val)))
+    # Of a function without data there is one, which holds nothing.
+    push!(p.made, Expr(:(=), main, Base.issingletontype(T) ? QuoteNode(Ref{T}(T.instance)) : :(make_ref($T, $value.val))))
     push!(p.pointers, main)
     names = Any[]
     if !(A <: Const)
@@ -177,17 +179,11 @@ end
 
 "The expression of a call: `Ref`s made, the thunk called, `back` evaluated. `told`: annotations of what the thunk may store references in."
 function call_expression(plan::Plan, made::Vector{Any}, pointers::Vector{Any}, @nospecialize(back), told::Vector{Any})
-    cached = Cached()
-    addresses = Expr(:tuple)
-    for p in pointers
-        push!(addresses.args, :(pointer_from_objref($p)))
-    end
     quote
-        address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
         $(made...)
         roots = Any[]
         GC.@preserve roots $(pointers...) begin
-            call($(QuoteNode(cached)), address, $addresses, roots, ($(told...),))
+            perform($(QuoteNode(Cached())), $(QuoteNode(plan)), roots, ($(told...),), $(pointers...))
             return $back
         end
     end
@@ -287,7 +283,9 @@ function value_types(@nospecialize(AS))
     Tuple{types...}
 end
 
-@inline result_of(f::Annotation, args::Tuple) = Core.Compiler.return_type(f.val, argument_types(args))
+@inline result_of(f::Annotation, args::Tuple) = (anew(); Core.Compiler.return_type(f.val, argument_types(args)))
+# Defined again where all that was inferred of callers is to be (nested.jl).
+anew() = nothing
 
 """
     autodiff(mode, f, [result activity], arguments...)

@@ -5,10 +5,20 @@
 @inline function call(cached::Cached, address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}, roots::Vector{Any}, annotations) where {N}
     needs = cached.needs
     if needs.roots || needs.stores
-        guarded_call(() -> bare_call(address, slots, roots), cached, roots, annotations)
+        seldom(guarded_call, () -> bare_call(address, slots, roots), cached, roots, annotations)
     else
         bare_call(address, slots, roots)
     end
+    nothing
+end
+
+"""
+What a call of `autodiff` comes to: `refs` are all `Ref`s, in the order of the thunk's slots. A function of its own, since in a module that is itself
+differentiated a marker takes its place (nested.jl).
+"""
+@noinline function perform(cached::Cached, plan::Plan, roots::Vector{Any}, annotations::A, refs::Vararg{RefValue,N}) where {A,N}
+    address = address!(cached, plan)
+    GC.@preserve refs call(cached, address, map(pointer_from_objref, refs), roots, annotations)
     nothing
 end
 

@@ -56,20 +56,33 @@ end
 
 function nrm2(n_::I, x::P{T}, incx_::I) where {T}
     n, incx = unsafe_load(n_), unsafe_load(incx_)
-    s = zero(T)
+    s = zero(real(T))
     for i in 0:(n - 1)
-        s += get(x, i * incx) * get(x, i * incx)
+        s += abs2(get(x, i * incx))
     end
     Base.sqrt_llvm(s)
 end
 
 function asum(n_::I, x::P{T}, incx_::I) where {T}
     n, incx = unsafe_load(n_), unsafe_load(incx_)
-    s = zero(T)
+    s = zero(real(T))
     for i in 0:(n - 1)
-        s += abs(get(x, i * incx))
+        s += size_of(get(x, i * incx))
     end
     s
+end
+size_of(x::Real) = abs(x)
+size_of(x::Complex) = abs(real(x)) + abs(imag(x))
+
+# CBLAS takes numbers as they are, and returns complex ones by reference.
+dotu(n::Int64, x::P{T}, incx::Int64, y::P{T}, incy::Int64, out::P{T}) where {T} = dot_into(identity, n, start(x, n, incx), incx, start(y, n, incy), incy, out)
+dotc(n::Int64, x::P{T}, incx::Int64, y::P{T}, incy::Int64, out::P{T}) where {T} = dot_into(conj, n, start(x, n, incx), incx, start(y, n, incy), incy, out)
+function dot_into(f::F, n, x, incx, y, incy, out::P{T}) where {F,T}
+    s = zero(T)
+    for i in 0:(n - 1)
+        s += f(get(x, i * incx)) * get(y, i * incy)
+    end
+    set!(out, s, 0)
 end
 
 @inline function scale(y::P{T}, n::Int, inc::Int, beta::T) where {T}
@@ -81,6 +94,9 @@ end
 end
 
 const N, LOWER_N = UInt8('N'), UInt8('n')
+"An element of a matrix that is read transposed, and conjugate where that is asked for."
+@inline across(trans::UInt8, x) = (trans == UInt8('C')) | (trans == UInt8('c')) ? conj(x) : x
+across(trans::UInt8, x::Real) = x
 
 function gemv(trans_::P{UInt8}, m_::I, n_::I, alpha_::P{T}, A::P{T}, lda_::I, x::P{T}, incx_::I, beta_::P{T}, y::P{T}, incy_::I) where {T}
     trans, m, n, lda, incx, incy = unsafe_load(trans_), unsafe_load(m_), unsafe_load(n_), unsafe_load(lda_), unsafe_load(incx_), unsafe_load(incy_)
@@ -97,7 +113,7 @@ function gemv(trans_::P{UInt8}, m_::I, n_::I, alpha_::P{T}, A::P{T}, lda_::I, x:
         else
             s = zero(T)
             for i in 0:(m - 1)
-                s += get(A, i + j * lda) * get(x, i * incx)
+                s += across(trans, get(A, i + j * lda)) * get(x, i * incx)
             end
             set!(y, get(y, j * incy) + alpha * s, j * incy)
         end
@@ -115,7 +131,7 @@ function gemm(transA_::P{UInt8}, transB_::P{UInt8}, m_::I, n_::I, k_::I, alpha_:
         scale(column, m, 1, beta)
         if plainA
             for l in 0:(k - 1)
-                t = alpha * get(B, l * bl + j * bj)
+                t = alpha * across(transB, get(B, l * bl + j * bj))
                 for i in 0:(m - 1)
                     set!(column, get(column, i) + t * get(A, i + l * lda), i)
                 end
@@ -124,7 +140,7 @@ function gemm(transA_::P{UInt8}, transB_::P{UInt8}, m_::I, n_::I, k_::I, alpha_:
             for i in 0:(m - 1)
                 s = zero(T)
                 for l in 0:(k - 1)
-                    s += get(A, l + i * lda) * get(B, l * bl + j * bj)
+                    s += across(transA, get(A, l + i * lda)) * across(transB, get(B, l * bl + j * bj))
                 end
                 set!(column, get(column, i) + alpha * s, i)
             end
@@ -134,15 +150,43 @@ end
 
 # Without the lengths of texts that Fortran's convention puts behind.
 const BLAS = Dict{String,Tuple{Any,Tuple}}()
-for (letter, T) in (("d", Float64), ("s", Float32))
-    BLAS["$(letter)dot_64_"] = (dot, (I, P{T}, I, P{T}, I))
+for (letter, sum, dot_name, T) in (("d", "d", "", Float64), ("s", "s", "", Float32), ("z", "dz", "cblas_z", ComplexF64), ("c", "sc", "cblas_c", ComplexF32))
+    if isempty(dot_name)
+        BLAS["$(letter)dot_64_"] = (dot, (I, P{T}, I, P{T}, I))
+    else
+        BLAS["$(dot_name)dotu_sub64_"] = (dotu, (Int64, P{T}, Int64, P{T}, Int64, P{T}))
+        BLAS["$(dot_name)dotc_sub64_"] = (dotc, (Int64, P{T}, Int64, P{T}, Int64, P{T}))
+    end
     BLAS["$(letter)axpy_64_"] = (axpy, (I, P{T}, P{T}, I, P{T}, I))
     BLAS["$(letter)axpby_64_"] = (axpby, (I, P{T}, P{T}, I, P{T}, P{T}, I))
     BLAS["$(letter)scal_64_"] = (scal, (I, P{T}, P{T}, I))
-    BLAS["$(letter)nrm2_64_"] = (nrm2, (I, P{T}, I))
-    BLAS["$(letter)asum_64_"] = (asum, (I, P{T}, I))
+    BLAS["$(sum)nrm2_64_"] = (nrm2, (I, P{T}, I))
+    BLAS["$(sum)asum_64_"] = (asum, (I, P{T}, I))
     BLAS["$(letter)gemv_64_"] = (gemv, (P{UInt8}, I, I, P{T}, P{T}, I, P{T}, I, P{T}, P{T}, I))
     BLAS["$(letter)gemm_64_"] = (gemm, (P{UInt8}, P{UInt8}, I, I, I, P{T}, P{T}, I, P{T}, I, P{T}, P{T}, I))
+end
+# A matrix times its own transpose, conjugate or not; one half of the product is stored.
+herk(uplo::P{UInt8}, trans::P{UInt8}, n::I, k::I, alpha::P{T}, A::P{Complex{T}}, lda::I, beta::P{T}, C::P{Complex{T}}, ldc::I) where {T} =
+    half_product(conj, unsafe_load(uplo), unsafe_load(trans), unsafe_load(n), unsafe_load(k), unsafe_load(alpha), A, unsafe_load(lda), unsafe_load(beta), C, unsafe_load(ldc))
+csyrk(uplo::P{UInt8}, trans::P{UInt8}, n::I, k::I, alpha::P{T}, A::P{T}, lda::I, beta::P{T}, C::P{T}, ldc::I) where {T} =
+    half_product(identity, unsafe_load(uplo), unsafe_load(trans), unsafe_load(n), unsafe_load(k), unsafe_load(alpha), A, unsafe_load(lda), unsafe_load(beta), C, unsafe_load(ldc))
+function half_product(f::F, uplo, trans, n, k, alpha, A::P{T}, lda, beta, C::P{T}, ldc) where {F,T}
+    upper, plain = (uplo == UInt8('U')) | (uplo == UInt8('u')), (trans == N) | (trans == LOWER_N)
+    for j in 0:(n - 1)
+        first, last = upper ? 0 : j, upper ? j : n - 1
+        scale(C + (first + j * ldc) * sizeof(T), last - first + 1, 1, T(beta))
+        for i in first:last
+            s = zero(T)
+            for l in 0:(k - 1)
+                s += plain ? get(A, i + l * lda) * f(get(A, j + l * lda)) : f(get(A, l + i * lda)) * get(A, l + j * lda)
+            end
+            set!(C, get(C, i + j * ldc) + alpha * s, i + j * ldc)
+        end
+    end
+end
+for (letter, T) in (("z", Float64), ("c", Float32))
+    BLAS["$(letter)herk_64_"] = (herk, (P{UInt8}, P{UInt8}, I, I, P{T}, P{Complex{T}}, I, P{T}, P{Complex{T}}, I))
+    BLAS["$(letter)syrk_64_"] = (csyrk, (P{UInt8}, P{UInt8}, I, I, P{Complex{T}}, P{Complex{T}}, I, P{Complex{T}}, P{Complex{T}}, I))
 end
 
 include("lapack.jl")
@@ -151,6 +195,7 @@ include("orthogonal.jl")
 include("matrices.jl")
 
 both(x) = (sin(x), cos(x))
+split_at_point(x) = (isinf(x) ? zero(x) : rem(x, one(x)), trunc(x))
 
 const nowhere = Ref(false)
 
@@ -186,7 +231,7 @@ for T in (Float64, Float32)
         (LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), (StridedMatrix{<:Floats}, Char, StridedVecOrMat{<:Floats}, Real, Real), syrk),
         (LinearAlgebra.gemv!, (Vector{T}, Char, Matrix{T}, Vector{T}, T, T), (StridedVector{T}, Char, StridedVecOrMat{T}, StridedVector{T}, T, Real), vector_into),
         (LinearAlgebra.gemv!, (Vector{T}, Char, Matrix{T}, Vector{T}, T, T), (StridedVector{T}, Char, StridedVecOrMat{T}, StridedVector{T}, Union{Bool,Int}, T), vector_into),
-        (sinpi, (T,), (T,), half_turns_sine), (cospi, (T,), (T,), half_turns_cosine), 
+        (modf, (T,), (T,), split_at_point), (sinpi, (T,), (T,), half_turns_sine), (cospi, (T,), (T,), half_turns_cosine), 
         (frexp, (T,), (T,), parts), (significand, (T,), (T,), fraction), (nextfloat, (T,), (T,), next), (prevfloat, (T,), (T,), previous), (eps, (T,), (T,), spacing),
         (Base.mul12, (T, T), (T, T), product), (Base.div12, (T, T), (T, T), ratio), (Base.truncbits, (T, Int), (T, Int), rounded),
         (Colon(), (T, T, T), (T, T, T), stepping), (Base._range, (T, T, Nothing, Int), (T, T, Nothing, Integer), counting),
@@ -227,7 +272,7 @@ for it: Julia then compiles anew what they were inlined in. Whether there were a
 """
 function keep_bits!(never_inline!)
     kept[] && return false
-    for (f, types) in ((frexp, (Float64,)), (significand, (Float64,)), (nextfloat, (Float64,)), (prevfloat, (Float64,)), (eps, (Float64,)), (Base.truncbits, (Float64, Int)),
+    for (f, types) in ((modf, (Float64,)), (frexp, (Float64,)), (significand, (Float64,)), (nextfloat, (Float64,)), (prevfloat, (Float64,)), (eps, (Float64,)), (Base.truncbits, (Float64, Int)),
         (Base.mul12, (Float64, Float64)), (Base.div12, (Float64, Float64)))
         never_inline!(which(f, Tuple{types...}))
     end
@@ -238,7 +283,9 @@ end
 function use!(native, world::UInt)
     ignored!(native, native.mod, ignore_derivatives, world)
     any(f -> occursin(TEXT, LLVM.name(f)), LLVM.functions(native.mod)) && seldom(mute!, native, world)
-    for (f, reach, types, model) in METHODS
+    for row in METHODS
+        # By number: taken apart otherwise, each type of row would be compiled for.
+        f, reach, types, model = getfield(row, 1), getfield(row, 2), getfield(row, 3), getfield(row, 4)
         instance = Emit.method_instance(Tuple{typeof(f),reach...}, world)
         instance === nothing && continue
         for special in Emit.specializations(instance.def)
@@ -272,6 +319,8 @@ function replace!(native, special, model, world)
     (LLVM.GetLinkage(f) == LLVM.LINKAGE_EXTERNAL || LLVM.has_mark(f, "enzyme_inactive")) && return
     g = add!(native.mod, model, special.specTypes.parameters[2:end], world)
     LLVM.TypeOf(g) == LLVM.TypeOf(f) || error("Enzyme: internal: the code for $(special.specTypes) returns another type")
+    # What is not done within a derivative goes before that is made.
+    model === within && LLVM.mark_enum(g, LLVM.GetModuleContext(native.mod), "alwaysinline")
     LLVM.ReplaceAllUsesWith(f, g)
 end
 

@@ -185,12 +185,14 @@ function c_name(address::UInt)
     (found == 0 || i.name == C_NULL || UInt(i.address) != address) ? ("", "") : (unsafe_string(i.name), unsafe_string(i.file))
 end
 
+is_global(name::String) = ccall(:dlsym, Ptr{Cvoid}, (Ptr{Cvoid}, Cstring), C_NULL, name) != C_NULL
+
 # Functions of the run-time system through which no derivative flows, whatever they are given.
 const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_error", "jl_bounds_error_ints", "jl_bounds_error_int", "jl_bounds_error_tuple_int",
     "jl_bounds_error_unboxed_int", "jl_bounds_error", "jl_type_error", "jl_throw_out_of_memory_error", "jl_rethrow", "jl_rethrow_other",
     "jl_box_int8", "jl_box_uint8", "jl_box_int16", "jl_box_uint16", "jl_box_int32", "jl_box_uint32", "jl_box_int64", "jl_box_uint64",
     "jl_box_char", "jl_alloc_string", "jl_string_to_array", "jl_array_to_string", "jl_pchar_to_string", "jl_cstr_to_string",
-    "jl_symbol_n", "jl_object_id", "jl_object_id_", "jl_egal", "jl_isa", "jl_subtype", "jl_typeassert", "jl_get_world_counter", "jl_hrtime", "memcmp",
+    "jl_symbol_n", "jl_object_id", "jl_object_id_", "jl_egal", "jl_isa", "jl_subtype", "jl_typeassert", "jl_get_world_counter", "jl_get_keyword_sorter", "jl_hrtime", "memcmp",
     "jl_gc_queue_root", "jl_gc_add_ptr_finalizer", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_stored_inline",
     "jl_get_ptls_states", "jl_uv_puts", "jl_process_events", "jl_idtable_size", "jl_breakpoint", "u8_isvalid", "u8_iswprint", "jl_gc_safepoint", "jl_f_typeof", "jl_f_isa",
     "jl_f_is", "jl_pop_handler", "jl_excstack_state", "jl_restore_excstack", "jl_current_exception", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
@@ -236,6 +238,7 @@ mutable struct Work
     reads_globals::Bool       # references are taken out of objects that are constants of the code
     linked::Vector{Bitcode.Given} # bitcode of C functions that are called
     dynamic::Bool             # calls that are dispatched at run time have a rule
+    elsewhere::Vector{Pair{String,UInt}} # C functions of libraries that the process keeps to themselves, with their addresses
 end
 
 function declared(w::Work, name::String, type::LLVM.Type)
@@ -302,16 +305,19 @@ end
 
 i64(w::Work, n) = LLVM.ConstInt(LLVM.Int64TypeInContext(w.context), UInt64(n), 0)
 
-"Size of an element and whether it is a reference; nothing where models do not fit."
+"Size of an element and its kind: 0, a value; 1, a reference; 2, a structure with references. Nothing where models do not fit."
 function element(@nospecialize(type))
     type isa DataType && type <: Array && isconcretetype(type) || return nothing
     T = eltype(type)
     Base.isbitsunion(T) && return nothing
-    Base.allocatedinline(T) || return (8, true)
-    isbitstype(T) && sizeof(T) > 0 || return nothing
+    Base.allocatedinline(T) || return (8, 1)
+    isbitstype(T) || return T isa DataType && !has_union(T) ? (Base.elsize(type), 2) : nothing
     # Elements lie at multiples of their size.
-    (Base.elsize(type), false)
+    sizeof(T) > 0 ? (Base.elsize(type), 0) : nothing
 end
+
+"Whether a structure holds a value of one of several types."
+has_union(@nospecialize(T)) = T isa DataType && any(F -> Base.isbitsunion(F) || Base.allocatedinline(F) && has_union(F), fieldtypes(T))
 
 "A call of a model of the run-time system's function, or nothing if the model does not fit this call."
 function model!(w::Work, call, name::String)
@@ -597,7 +603,7 @@ function call!(w::Work, f, call, is_warm::Bool)
         name, library = at === nothing ? ("", "") : c_name(at)
         isempty(name) && return
         haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
-        endswith(name, "_64_") && seldom(of_blas!, w, call, name) === true && return
+        endswith(name, "64_") && seldom(of_blas!, w, call, name) === true && return
         isempty(Bitcode.given) || seldom(of_bitcode!, w, call, library, name) === true && return
         if w.dynamic && (startswith(name, "mpfr_") || startswith(name, "__gmpz_"))
             seldom(never!, w, call, type, name)
@@ -605,6 +611,7 @@ function call!(w::Work, f, call, is_warm::Bool)
         end
         target = declared(w, name, type)
         LLVM.GetValueKind(target) == LLVM.VALUE_FUNCTION && note!(w, target, name)
+        is_global(name) || any(f -> f.first == name, w.elsewhere) || push!(w.elsewhere, name => at)
         if !is_warm
             target = outline(w, target, type, name)
         end
@@ -688,6 +695,25 @@ function rooted!(io::IO, name::String, f::LLVM.Value, address::UInt)
     true
 end
 
+"""
+Definitions (for the engine's LLVM) of C functions that the process has in a library of its own, as by the name no other part of it finds them: GMP, those
+that make random numbers.
+"""
+function elsewhere(m::LLVM.Module, functions::Vector{Pair{String,UInt}})
+    io = IOBuffer()
+    for (name, address) in functions
+        f = LLVM.GetNamedFunction(m, name)
+        (f == C_NULL || LLVM.IsDeclaration(f) == 0) && continue
+        result = LLVM.GetReturnType(LLVM.GetElementType(LLVM.TypeOf(f)))
+        types, returned = map(p -> type_name(LLVM.TypeOf(p)), LLVM.parameters(f)), LLVM.GetTypeKind(result) == LLVM.KIND_VOID ? "void" : type_name(result)
+        ("" in types || isempty(returned)) && continue
+        parameters = join(("$t %$n" for (n, t) in enumerate(types)), ", ")
+        print(io, "define linkonce_odr hidden $returned @$name($parameters) {\n  ", returned == "void" ? "" : "%r = ",
+            "call $returned inttoptr (i64 $address to ptr)($parameters)\n  ret $returned", returned == "void" ? "" : " %r", "\n}\n")
+    end
+    String(take!(io))
+end
+
 function type_name(type::LLVM.Type)
     kind = LLVM.GetTypeKind(type)
     kind == LLVM.KIND_POINTER ? "ptr" : kind == LLVM.KIND_DOUBLE ? "double" : kind == LLVM.KIND_FLOAT ? "float" :
@@ -703,7 +729,7 @@ function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
         LLVM.name(f) == "jl_bounds_error_int" && LLVM.mark(f, c, "enzyme_inactive")
     end
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[], dynamic)
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[], dynamic, Pair{String,UInt}[])
     for f in own
         LLVM.IsDeclaration(f) == 0 && function!(w, f)
     end
@@ -712,7 +738,7 @@ function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool)
         name == marker && LLVM.InstructionEraseFromParent(i)
     end
     LLVM.DisposeBuilder(w.builder)
-    !isempty(w.storing) && seldom(reaches, mod, w.storing)::Bool, w.reads_globals, w.linked
+    !isempty(w.storing) && seldom(reaches, mod, w.storing)::Bool, w.reads_globals, w.linked, w.elsewhere
 end
 
 "Whether functions that others see reach one of these, not on the way to an exception."

@@ -17,7 +17,7 @@ derivative_of(x::MixedDuplicated, d) = x.dval[]
 
 """
     gradient(Reverse, f, arguments...)
-    gradient(Forward, f, x)
+    gradient(Forward, f, arguments...; chunk, shadows)
 
 The derivatives of `f`, which returns a float, with respect to each argument, as a tuple; `nothing` for `Const` arguments. With `ReverseWithPrimal`
 or `ForwardWithPrimal` it is `(derivs = ..., val = ...)`.
@@ -64,11 +64,13 @@ chunk_size(chunk::Nothing, n) = min(n, 8)
 chunk_size(::Val{C}, n) where {C} = C
 
 "Tangents of `f` along all unit vectors of `x`, so many at once, and the value."
-function along_units(mode, f, x, chunk, shadows)
+function along_units(mode, f::F, x::X, chunk, shadows) where {F,X}
+    plain = set_strong_zero(set_runtime_activity(ForwardWithPrimal, runtime_activity(mode)), strong_zero(mode))
+    R = result_of(annotated(f), (Const(x),))
+    isconcretetype(R) && within_autodiff() && shadows === nothing && x isa Union{Array,AbstractFloat} && return along_each(plain, f, x, R)
     units = shadows === nothing ? onehot(x) : shadows
     size = chunk_size(chunk, length(units))
     out, value = Any[], nothing
-    plain = set_strong_zero(set_runtime_activity(ForwardWithPrimal, runtime_activity(mode)), strong_zero(mode))
     for start in 1:size:length(units)
         part = units[start:min(start + size - 1, length(units))]
         if length(part) == 1
@@ -80,12 +82,25 @@ function along_units(mode, f, x, chunk, shadows)
         end
         value = t[2]
     end
-    map(identity, out), value
+    isconcretetype(R) ? (Vector{R}(out), value::R) : (map(identity, out), value)
 end
+
+"As `along_units`, one after the other: what a derivative of a derivative calls."
+function along_each(plain, f::F, x::X, ::Type{R}) where {F,X,R}
+    first = autodiff(plain, annotated(f), Duplicated, Duplicated(x, unit(x, 1)))
+    out = Vector{R}(undef, length(x))
+    out[1] = first[1]
+    for n in 2:length(x)
+        out[n] = autodiff(plain, annotated(f), Duplicated, Duplicated(x, unit(x, n)))[1]
+    end
+    out, first[2]
+end
+unit(x::AbstractFloat, n::Int) = one(x)
+unit(x::Array, n::Int) = (e = zero(x); e[n] = one(eltype(x)); e)
 
 "With so many lanes at once or, if nobody said how many and that is refused, with one."
 function one_by_one(f, chunk)
-    chunk === nothing || return f(chunk)
+    (chunk !== nothing || within_autodiff()) && return f(chunk)
     try
         return f(nothing)
     catch e
@@ -99,22 +114,61 @@ same_shape(x::NTuple, tangents) = Tuple(tangents)
 same_shape(x::AbstractFloat, tangents) = tangents[1]
 
 function gradient(mode::ForwardMode{P}, f::F, x; chunk = nothing, shadows = nothing) where {P,F}
-    isempty(x) && x isa Array && return P ? (derivs = (copy(x),), val = f(x)) : (copy(x),)
+    r = gradient_of_one(mode, f, x, chunk, is_of_argument(shadows, x) ? shadows[1] : shadows)
+    P ? (derivs = (r[1],), val = r[2]) : (r[1],)
+end
+
+gradient(mode::ForwardMode, f::F, x, y, more...; chunk = nothing, shadows = nothing) where {F} =
+    each_argument((g, x, n) -> gradient_of_one(mode, g, x, chunk, shadows === nothing ? nothing : shadows[n]), (x, y, more...), f, mode)
+
+"Whether the tangents are those of several arguments, of which this is the first."
+is_of_argument(shadows, x) = shadows isa Tuple && !isempty(shadows) && shadows[1] isa Tuple && !(x isa Tuple)
+
+function gradient_of_one(mode::ForwardMode, f::F, x, chunk, shadows) where {F}
+    x isa Annotation && throw(ArgumentError("gradient(Forward, ...), jacobian: the argument is a $(typeof(x)): here it is bare"))
+    isempty(x) && x isa Array && return copy(x), called(f, x)
     tangents, value = one_by_one(c -> along_units(mode, f, x, c, shadows), chunk)
     # Tangents that are arrays: the dimensions of the result come first, then those of the argument.
-    whole = x isa Array && first(tangents) isa AbstractArray ? stacked(tangents, x) : same_shape(x, tangents)
-    P ? (derivs = (whole,), val = value) : (whole,)
+    x isa Array && first(tangents) isa AbstractArray ? stacked(tangents, x) : same_shape(x, tangents), value
+end
+
+called(f::Annotation, x) = f.val(x)
+called(f, x) = f(x)
+
+"A function of several arguments as one of a single one."
+struct Fixed{F,B,A}
+    f::F
+    before::B
+    after::A
+end
+(g::Fixed)(x) = g.f(g.before..., x, g.after...)
+
+bare(x::Annotation) = x.val
+bare(x) = x
+
+"The derivatives with respect to each argument, the others being constants: what `derive` gives of a function, an argument and its number, and the value."
+function each_argument(derive, args::Tuple, f, mode)
+    values, value = map(bare, args), nothing
+    derivatives = ntuple(length(args)) do n
+        args[n] isa Const && return nothing
+        args[n] isa Annotation && throw(ArgumentError("argument $n is a $(typeof(args[n])): here arguments are bare, or Const"))
+        derivative, value = derive(Fixed(bare(f), values[1:(n - 1)], values[(n + 1):end]), values[n], n)
+        derivative
+    end
+    all(x -> x isa Const, args) && needs_primal(mode) && (value = bare(f)(values...))
+    needs_primal(mode) ? (derivs = derivatives, val = value) : derivatives
 end
 
 stacked(tangents, x) = reshape(reduce(hcat, map(vec, tangents)), size(first(tangents))..., size(x)...)
 
 """
-    jacobian(Forward, f, x)
-    jacobian(Reverse, f, x)
+    jacobian(Forward, f, arguments...; chunk, shadows)
+    jacobian(Reverse, f, arguments...; chunk)
 
-The derivatives of all parts of `f(x)`, an array, with respect to all of `x`: an array with the dimensions of the result and then those of `x`, in a tuple.
+The derivatives of all parts of `f(arguments...)`, an array, with respect to all of each argument: arrays with the dimensions of the result and then those of the
+argument, in a tuple; `nothing` for `Const` arguments.
 """
-jacobian(mode::ForwardMode, f::F, x; chunk = nothing, shadows = nothing) where {F} = gradient(mode, f, x; chunk = chunk, shadows = shadows)
+jacobian(mode::ForwardMode, f::F, x, more...; chunk = nothing, shadows = nothing) where {F} = gradient(mode, f, x, more...; chunk = chunk, shadows = shadows)
 
 "What `f` returns, into an array of the caller's: functions that return arrays, for reverse mode."
 struct Into{F}
@@ -150,17 +204,30 @@ function jacobian_rows(plain, into, x::X, y, chunk) where {X}
     rows
 end
 
-function jacobian(mode::ReverseMode{P}, f::F, x::X; chunk = nothing) where {P,F,X<:Array}
-    value = f isa Annotation ? f.val(x) : f(x)
-    if value isa AbstractFloat
-        out = gradient(mode, f, x)
-        return out
-    end
-    rows = one_by_one(c -> jacobian_rows(NoPrimal(mode), Into(f isa Annotation ? f.val : f), x, Array(value), c), chunk)
-    whole = permutedims(reduce(hcat, map(vec, rows)))
-    whole = reshape(whole, size(value)..., size(x)...)
-    P ? (derivs = (whole,), val = value) : (whole,)
+# `n_outs`, which Enzyme.jl takes, is known once the function was called.
+function jacobian(mode::ReverseMode{P}, f::F, x; chunk = nothing, n_outs = nothing) where {P,F}
+    r = rows_of_one(mode, f, x, chunk)
+    P ? (derivs = (r[1],), val = r[2]) : (r[1],)
 end
+
+jacobian(mode::ReverseMode, f::F, x, y, more...; chunk = nothing, n_outs = nothing) where {F} =
+    each_argument((g, x, n) -> rows_of_one(mode, g, x, chunk), (x, y, more...), f, mode)
+
+function rows_of_one(mode::ReverseMode, f::F, x, chunk) where {F}
+    x isa Union{AbstractFloat,Array} || throw(ArgumentError("jacobian(Reverse, ...): an argument is a $(typeof(x)): floats and arrays are supported, or Forward"))
+    value = called(f, x)
+    value isa AbstractFloat && return gradient(NoPrimal(mode), f, x)[1], value
+    # A number is an array of one.
+    into = x isa Array ? Into(bare(f)) : Into(OfFirst(bare(f)))
+    rows = one_by_one(c -> jacobian_rows(NoPrimal(mode), into, x isa Array ? x : [x], Array(value), c), chunk)
+    whole = permutedims(reduce(hcat, map(vec, rows)))
+    reshape(whole, size(value)..., size(x)...), value
+end
+
+struct OfFirst{F}
+    f::F
+end
+(g::OfFirst)(x) = g.f(x[1])
 
 # ---- second derivatives: the reverse sweep in forward mode ----
 

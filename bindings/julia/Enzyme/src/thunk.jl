@@ -79,9 +79,8 @@ function slot_arguments!(out::Vector{String}, io::IO, slots::Vector{Slot}, zeros
     out
 end
 
-function thunk_text(plan::Plan, symbol::String, zeros::Vector{Bool})
-    io = IOBuffer()
-    LLVM.put!(io, PROTOTYPES, "declare void @", symbol, "()\n")
+"What a marker is given before the arguments: the function and what is asked for of all of it."
+function marker_start(plan::Plan, symbol::String)
     first = String[LLVM.texts("i8* bitcast (void ()* @", symbol, " to i8*)")]
     for n in plan.flags
         push!(first, LLVM.texts("i32* @", n))
@@ -90,6 +89,13 @@ function thunk_text(plan::Plan, symbol::String, zeros::Vector{Bool})
         push!(first, "i32* @enzyme_width")
         push!(first, LLVM.texts("i64 ", string(plan.width)))
     end
+    first
+end
+
+function thunk_text(plan::Plan, symbol::String, zeros::Vector{Bool})
+    io = IOBuffer()
+    LLVM.put!(io, PROTOTYPES, "declare void @", symbol, "()\n")
+    first = marker_start(plan, symbol)
     head = "define void @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n"
     if plan.kind === :split
         write(io, "define i8* @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n")
@@ -109,6 +115,22 @@ function thunk_text(plan::Plan, symbol::String, zeros::Vector{Bool})
         call = plan.kind === :reverse ? "  call void (i8*, ...) @__enzyme_autodiff" : "  call void (i8*, ...) @__enzyme_fwddiff"
         marker!(io, call, slot_arguments!(first, io, plan.slots, zeros), "void")
     end
+    String(take!(io))
+end
+
+"What takes the place of an inner call: a function of all `Ref`s that calls a marker."
+function inner_text(plan::Plan, symbol::String, name::String)
+    io, first, given = IOBuffer(), marker_start(plan, symbol), String[]
+    LLVM.put!(io, PROTOTYPES, "declare void @", symbol, "()\n")
+    for s in plan.slots
+        push!(first, s.shadows == 0 ? "i32* @enzyme_const" : "i32* @enzyme_dup")
+        for _ in 0:s.shadows
+            push!(given, LLVM.texts("i8* %s", string(length(given))))
+            push!(first, given[end])
+        end
+    end
+    LLVM.put!(io, "define void @", name, "(", LLVM.listed(given), ") {\n")
+    marker!(io, plan.kind === :reverse ? "  call void (i8*, ...) @__enzyme_autodiff" : "  call void (i8*, ...) @__enzyme_fwddiff", first, "void"; enters = false)
     String(take!(io))
 end
 
@@ -148,8 +170,10 @@ end
 undeclared(definitions::String) = join((line for line in split(runtime_text, '\n')
     if !(startswith(line, "declare ") && occursin(string(" ptr ", match(r"@[^(]*\(", line).match), definitions))), '\n')
 
+no_inner(plan, dynamic) = refuse(plan.what, dynamic ? "a derivative within it, where calls are dispatched at run time" : "a derivative within one in two sweeps")
+
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
-function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool)
+function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool, again::Bool)
     isempty(Emit.missing_parts) || seldom(refuse, plan.what, LLVM.texts("not on Julia ", string(VERSION), ": ", Emit.missing_parts))
     Library.load()
     native = Emit.native(instance)
@@ -162,9 +186,15 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
         LLVM.name(f) == symbol && LLVM.SetLinkage(f, LLVM.LINKAGE_EXTERNAL)
     end
     LLVM.prune!(m)
+    inner = Nested.find!(native, world)
+    inner !== nothing && (dynamic || plan.kind === :split) && seldom(no_inner, plan, dynamic)
     Normalise.mark_mathematics!(native, world)
     rules, used = Rules.install!(native, plan, world)
     Models.use!(native, world)
+    if inner !== nothing
+        seldom(Nested.add!, m, inner, plan, world, again)
+        append!(used, inner.used)
+    end
     Normalise.mark_types!(m, false)
     objects = Literals.objects(m)
     Emit.optimise!(m)
@@ -172,7 +202,8 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     literals = Literals.addresses(m, objects)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    stores, reads_globals, linked = Normalise.rewrite!(m, models, dynamic)
+    stores, reads_globals, linked, elsewhere = Normalise.rewrite!(m, models, dynamic)
+    inner === nothing || seldom(Nested.replace!, m, inner)
     dynamic = dynamic && LLVM.GetNamedFunction(m, "enzyme.dynamic") != C_NULL
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
     LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol, dynamic ? seldom(Dynamic.without_shadow, plan)::Vector{Bool} : Bool[]), dynamic ? seldom(Dynamic.registration, plan.kind)::String : "", rules))
@@ -180,6 +211,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m)
     LLVM.inline!(m)
     roots, roots_all, roots_none = Normalise.roots!(m)
+    hidden = isempty(elsewhere) ? "" : seldom(Normalise.elsewhere, m, elsewhere)::String
     dumps[] === nothing || dump_text("before.ll", LLVM.text(m))
     bytes = LLVM.bitcode(m)
     LLVM.DisposeModule(m)
@@ -199,6 +231,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
             append!(caught, mixed)
         end
         Library.link(derived, LLVM.texts(replace(isempty(roots) ? runtime_text : seldom(undeclared, roots)::String, "@FLOATS@" => type_address(Vector{Float64})), roots))
+        isempty(hidden) || Library.link(derived, hidden)
         dynamic && Library.link(derived, seldom(Dynamic.definitions, plan.flags)::String)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
@@ -229,7 +262,8 @@ mutable struct Cached
     seal::Ptr{Cvoid} # of what a call has made
     needs::Needs
     dynamic::Bool # without a rule for calls that are dispatched at run time it was refused
-    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false)
+    again::Bool   # what it asks for itself was inferred anew
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false, false)
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -240,7 +274,7 @@ const compiling = ReentrantLock()
 "The address for a request in this world. "
 @inline function address!(cached::Cached, plan::Plan)
     Emit.world_age() == cached.world && cached.session == session[] && return cached.address
-    renew!(cached, plan)
+    seldom(renew!, cached, plan)::Ptr{Cvoid}
 end
 
 @noinline function renew!(cached::Cached, made::Plan)
@@ -257,7 +291,8 @@ function mended!(cached::Cached, made::Plan)
     try
         return renewed!(cached, made)
     catch e
-        e isa EnzymeError && (seldom(may_be_mended!, e)::Bool || seldom(may_be_dynamic!, cached, made, e)::Bool) || rethrow()
+        e isa Nested.Uncertain && (cached.again = seldom(Nested.infer!, e)::Bool) ||
+            e isa EnzymeError && (seldom(may_be_mended!, e)::Bool || seldom(may_be_dynamic!, cached, made, e)::Bool) || rethrow()
     end
     seldom(mended!, cached, made)::Ptr{Cvoid}
 end
@@ -266,7 +301,7 @@ end
 function may_be_dynamic!(cached::Cached, made::Plan, e::EnzymeError)
     (cached.dynamic || made.kind === :second || made.width > 1) && return false
     says(item, name) = occursin("'$name'", item.message) || any(note -> occursin("'$name'", note), item.notes)
-    any(i -> i.code == "E0304" || i.code in ("E0201", "E0203") && any(name -> says(i, name), keys(Dynamic.NAMES)), e.items) || return false
+    any(i -> i.code == "E0301" || i.code == "E0304" || i.code in ("E0201", "E0203") && any(name -> says(i, name), keys(Dynamic.NAMES)), e.items) || return false
     Unrolled.add_methods!()
     cached.dynamic = true
 end
@@ -274,8 +309,9 @@ end
 "Whether something was changed in Base that may be what a refusal is about: functions that work on the bits of floats, or call what they do at run time."
 function may_be_mended!(e::EnzymeError)
     codes = Set(i.code for i in e.items)
-    "E0205" in codes && Models.keep_bits!(Rules.never_inline!) ||
-        ("E0201" in codes || "E0304" in codes) && any(i -> occursin("'jl_", i.message) || i.code == "E0304", e.items) && Unrolled.add_methods!()
+    ("E0205" in codes || any(i -> occursin("'modf'", i.message), e.items)) && Models.keep_bits!(Rules.never_inline!) ||
+        any(i -> i.code == "E0201" && occursin("'jl_", i.message) || i.code == "E0301" || i.code == "E0304" || i.code == "" && occursin("dict.jl", i.file), e.items) &&
+            Unrolled.add_methods!()
 end
 
 function renewed!(cached::Cached, made::Plan)
@@ -288,7 +324,7 @@ function renewed!(cached::Cached, made::Plan)
     holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
         all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
     if !holds
-        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world, cached.dynamic)
+        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world, cached.dynamic, cached.again)
         cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
     end
     cached.world, cached.session, cached.rules = world, session[], rules

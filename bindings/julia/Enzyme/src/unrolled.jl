@@ -82,6 +82,66 @@ function repeated(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) whe
     out
 end
 
+listed(::Type{T}, numbers::Tuple) where {T} = (out = Vector{T}(undef, length(numbers)); store!(out, 1, numbers); out)
+@inline store!(out, n::Int, ::Tuple{}) = nothing
+@inline store!(out, n::Int, numbers::Tuple) = (out[n] = numbers[1]; store!(out, n + 1, Base.tail(numbers)))
+
+"A square matrix of diagonals, by their numbers; what is given twice is added."
+function diagonals(pairs::Tuple)
+    n = maximum(map(p -> length(p.second) + abs(p.first), pairs))
+    A = zeros(promote_type(map(p -> eltype(p.second), pairs)...), n, n)
+    put_diagonals!(A, pairs)
+    A
+end
+@inline put_diagonals!(A, ::Tuple{}) = nothing
+@inline function put_diagonals!(A, pairs::Tuple)
+    k, v = pairs[1]
+    for i in 1:length(v)
+        A[i+max(-k, 0), i+max(k, 0)] += v[i]
+    end
+    put_diagonals!(A, Base.tail(pairs))
+end
+
+"What a function makes of each part along some dimensions, put together: a number takes the place of its part, an array fills what it has elements for."
+function sliced(f::F, A::Array{T,N}, along::NTuple{M,Int}) where {F,T,N,M}
+    all(d -> 1 <= d <= N, along) || throw(ArgumentError("mapslices: dimensions $along of an array of $N"))
+    parts = CartesianIndices(ntuple(i -> i in along ? 1 : size(A, i), Val(N)))
+    isempty(parts) && throw(ArgumentError("mapslices of an empty array, in a function that is differentiated"))
+    first = f(part_at(A, along, parts[1].I))
+    lengths = ntuple(k -> size_along(first, k), Val(M))
+    out = Array{first isa AbstractArray ? eltype(first) : typeof(first),N}(undef, ntuple(i -> i in along ? lengths[number_of(i, along)] : size(A, i), Val(N)))
+    fill_part!(out, along, parts[1].I, first)
+    for n in 2:length(parts)
+        fill_part!(out, along, parts[n].I, f(part_at(A, along, parts[n].I)))
+    end
+    out
+end
+sliced(f::F, A::Array, along::Integer) where {F} = sliced(f, A, (Int(along),))
+sliced(f::F, A::Array, along) where {F} = (d = Int[along...]; length(d) == 1 ? sliced(f, A, (d[1],)) : length(d) == 2 ? sliced(f, A, (d[1], d[2])) :
+    throw(ArgumentError("mapslices along more than two dimensions, in a function that is differentiated")))
+number_of(i::Int, along::Tuple) = (for k in 1:length(along); along[k] == i && return k; end; 0)
+
+"The place of an element of a part."
+@inline place_in(along::NTuple{M,Int}, start::NTuple{N,Int}, at::NTuple{M,Int}) where {N,M} = ntuple(i -> i in along ? at[number_of(i, along)] : start[i], Val(N))
+
+function part_at(A::Array{T,N}, along::NTuple{M,Int}, start::NTuple{N,Int}) where {T,N,M}
+    part = Array{T,M}(undef, ntuple(k -> size(A, along[k]), Val(M)))
+    for at in CartesianIndices(part)
+        part[at] = A[place_in(along, start, at.I)...]
+    end
+    part
+end
+
+function fill_part!(out::Array, along::NTuple{M,Int}, start, x) where {M}
+    size_of = ntuple(k -> size(out, along[k]), Val(M))
+    prod(size_of) == (x isa AbstractArray ? length(x) : 1) || throw(DimensionMismatch("mapslices: parts of several sizes"))
+    n = 0
+    for at in CartesianIndices(size_of)
+        n += 1
+        out[place_in(along, start, at.I)...] = x isa AbstractArray ? x[n] : x
+    end
+end
+
 "What the largest or smallest elements along dimensions are compared with first."
 function start_of(f, extreme, A::Array{T,N}, dimensions) where {T,N}
     sizes = ntuple(d -> d in dimensions ? 1 : size(A, d), Val(N))
@@ -146,6 +206,10 @@ function add_methods!()
         Base._cat(d::Int, pieces::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = along(d, pieces)
         Base._cat(d::Val, pieces::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = along(d, pieces)
         Base.deepcopy(x::Array{<:Floats}) = copy(x)
+        LinearAlgebra.diagm(first::Pair{<:Integer,<:Vector{<:Floats}}, more::Vararg{Pair{<:Integer,<:Vector{<:Floats}},L}) where {L} = diagonals((first, more...))
+        Base.Dict(pairs::Base.Generator) = Base.dict_with_eltype((K, V) -> Dict{K,V}, pairs, eltype(pairs))
+        Base.mapslices(f::F, A::Array{<:Floats}; dims) where {F} = sliced(f, A, dims)
+        Base.vect(numbers::Vararg{Union{Floats,Integer},L}) where {L} = listed(promote_type(map(typeof, numbers)...), numbers)
         Base.mapreduce(f::F, op::O, A::Array, B::Array) where {F,O} = reduce(op, map(f, A, B))
         Base.hvcat(rows::NTuple{M,Int}, pieces::Vararg{T,L}) where {M,T<:Floats,L} = blocks(T, rows, pieces)
         Base._repeat(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) where {T,N} = repeated(A, inner, outer)

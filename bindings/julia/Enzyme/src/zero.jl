@@ -46,7 +46,10 @@ end
 
 A value of the shape of `x` in which all floats are zero: a shadow for `Duplicated`. What holds no float (strings, integers, functions) is that of `x`.
 """
-make_zero(x) = map_floats(Zero(), x)
+make_zero(x::T) where {T} = isbitstype(T) ? map_floats_of(Zero(), x, nothing) : map_floats(Zero(), x)
+# Functions that are differentiated make shadows of these, too.
+make_zero(x::Union{AbstractFloat,Complex{<:AbstractFloat}}) = zero(x)
+make_zero(x::Array{<:Union{Float64,Float32,ComplexF64,ComplexF32}}) = zero(x)
 make_zero(::Type{T}, seen::IdDict, x::T) where {T} = map_floats(Zero(), x, seen)::T
 
 """

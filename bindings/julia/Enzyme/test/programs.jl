@@ -122,17 +122,17 @@ end
     @test test_forward(residual, Duplicated, ([0.3, 0.8, 1.1, 0.2, 0.5], Duplicated))
 end
 
-struct Layer{F}
+struct WithActivation{F}
     W::Matrix{Float64}
     b::Vector{Float64}
     f::F
 end
-(l::Layer)(x) = l.f.(l.W * x .+ l.b)
+(l::WithActivation)(x) = l.f.(l.W * x .+ l.b)
 const inputs = [0.1, 0.5, 0.9]
 
 @testset "as users write them" begin
     v, A, W = [0.3, 0.8, 1.1], [4.0 1 0.5; 0.3 5 1; 0.2 0.7 6], [0.1 0.2 -0.3; 0.4 -0.5 0.6]
-    @test test_reverse((W, b) -> sum(abs2, Layer(copy(W'), [b; 0.3], identity)(Layer(W, b, tanh)([0.1, 0.2, 0.3]))), Active, (W, Duplicated), ([0.1, -0.2], Duplicated))
+    @test test_reverse((W, b) -> sum(abs2, WithActivation(copy(W'), [b; 0.3], identity)(WithActivation(W, b, tanh)([0.1, 0.2, 0.3]))), Active, (W, Duplicated), ([0.1, -0.2], Duplicated))
     @test test_reverse(A -> (S = A * A' ./ sqrt(3); E = exp.(S .- maximum(S; dims = 2)); sum(abs2, (E ./ sum(E; dims = 2)) * A)), Active, (A / 4, Duplicated))
     @test test_reverse((A, l) -> (b = [1.0, 2, 3]; sum((A'A + l * I) \ (A'b))), Active, (A, Duplicated), (0.3, Active))
     @test test_reverse(l -> logdet(cholesky(Symmetric([exp(-(a - b)^2 / 2l^2) for a in inputs, b in inputs] + 0.1I))), Active, (0.7, Active))
