@@ -137,6 +137,11 @@ impl Global {
         self.name == MEMORY_OF_NUMBERS
     }
 
+    /// Whether it is a constant of no bytes.
+    pub fn is_empty(&self, ctx: &Context) -> bool {
+        self.constant && ctx.layout.size_of(&ctx.types, self.ty) == Some(0)
+    }
+
     /// Whether derivatives have a variable beside it for its shadow.
     pub fn can_have_shadow(&self) -> bool {
         !self.constant && !self.is_memory_of_numbers()

@@ -31,6 +31,17 @@ function guess(::ReverseMode, R, width)
 end
 guess(::ForwardMode, R, width) = R === Union{} || !may_differentiate(R) ? Const : width == 1 ? Duplicated : BatchDuplicated
 
+"""
+    guess_activity(T, mode)
+
+The annotation that a value of the type wants if all its floats have derivatives.
+"""
+function guess_activity(::Type{T}, mode::Mode) where {T}
+    may_differentiate(T) || return Const{T}
+    mode isa ForwardMode && return Duplicated{T}
+    can_be_active(T) ? Active{T} : isconcretetype(T) && has_inline_floats(T) ? MixedDuplicated{T} : Duplicated{T}
+end
+
 # What follows runs while the first derivative of a process is awaited, and Julia compiles it then: hence few methods, not specialised, of plain
 # loops over `Vector{Any}`, for which Julia itself comes with compiled code.
 

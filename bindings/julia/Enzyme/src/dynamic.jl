@@ -15,7 +15,7 @@ import ..Emit, ..seldom, ..refuse
 
 "Names of the functions of the run-time system that are such calls, and the functions that they stand for (`nothing`: the first reference is the function)."
 const NAMES = Dict{String,Any}("jl_apply_generic" => nothing, "jl_invoke" => nothing, "jl_f__apply_iterate" => Core._apply_iterate, "jl_f_tuple" => tuple,
-    "jl_f_getfield" => getfield, "jl_f_setfield" => setfield!, "jl_f_typeassert" => typeassert)
+    "jl_f_getfield" => getfield, "jl_f__apply_latest" => :latest, "jl_new_structv" => :made_of, "jl_f_setfield" => setfield!, "jl_f_typeassert" => typeassert)
 for name in (:arrayref, :arrayset)
     isdefined(Core, name) && (NAMES["jl_f_$name"] = getfield(Core, name))
 end
@@ -69,8 +69,11 @@ struct Splat{N} end
         if count isa Symbol
             push!(call.args, :(containers[$n]...))
         else
-            push!(made, :(length(containers[$n]) == $count || throw(BoundsError(containers[$n], $count))))
-            append!(call.args, [:(containers[$n][$i]) for i in 1:count])
+            # What makes its elements as they are asked for is an array first.
+            elements = containers[n] <: Base.Generator ? Symbol(:elements, n) : :(containers[$n])
+            elements isa Symbol && push!(made, :($elements = collect(containers[$n])))
+            push!(made, :(length($elements) == $count || throw(BoundsError($elements, $count))))
+            append!(call.args, [:($elements[$i]) for i in 1:count])
         end
     end
     Expr(:block, made..., call)
@@ -82,6 +85,14 @@ struct Field{N} end
 struct Stored{N} end
 (::Stored{N})(x, v) where {N} = setfield!(x, N, v)
 
+"An immutable structure of its fields."
+struct Made{T} end
+@generated (::Made{T})(fields...) where {T} = Expr(:new, T, (:(fields[$n]::$(fieldtype(T, n))) for n in 1:length(fields))...)
+"What stands for `new`, of the type and the fields."
+made_of() = nothing
+"What stands for `invokelatest`, of the function and a tuple of arguments."
+latest() = nothing
+
 # Of many pieces, in the order in which functions of any number of arguments take them.
 folded(::typeof(hcat), v) = reduce(hcat, v)
 folded(::typeof(vcat), v) = reduce(vcat, v)
@@ -92,7 +103,9 @@ has_fold(f, v) = !isempty(v) && (f isa FOLDED && v isa Vector{<:Union{Float64,Fl
 
 length_of(c::Union{Tuple,NamedTuple}) = :all
 length_of(c::AbstractArray) = length(c)
-length_of(c) = refuse("autodiff: a call with the elements of a $(typeof(c)) (f(x...)), whose number only the program knows: collect them first")
+length_of(c::Base.Generator) = Base.IteratorSize(typeof(c)) isa Union{Base.HasLength,Base.HasShape} ? length(c) : refuse_length(c)
+length_of(c) = refuse_length(c)
+refuse_length(c) = refuse("autodiff: a call with the elements of a $(typeof(c)) (f(x...)), whose number only the program knows: collect them first")
 
 "Says of functions that are built in what they are for these arguments."
 function known!(c::Call)
@@ -107,6 +120,11 @@ function known!(c::Call)
             pushfirst!(c.objects, Splat{Tuple(map(length_of, c.objects[2:end]))}())
         end
         pushfirst!(c.shadows, C_NULL)
+    elseif f === latest
+        c.objects[1] = Splat{(:all,)}()
+    elseif f === made_of
+        c.objects[1] = Made{c.objects[2]}()
+        deleteat!(c.objects, 2), deleteat!(c.shadows, 2)
     elseif f === getfield && length(c.objects) >= 3 && c.objects[3] isa Union{Symbol,Int}
         c.objects[1] = Field{c.objects[3]}()
         resize!(c.objects, 2), resize!(c.shadows, 2)

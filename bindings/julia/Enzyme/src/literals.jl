@@ -78,17 +78,31 @@ end
 
 holds_floats(@nospecialize(x)) = !(x isa SYSTEM) && parentmodule(Literals).may_differentiate(typeof(x))::Bool
 
-"A module in which the addresses are variables of others; frees the given one."
-function name!(m::Ptr{Cvoid}, addresses::Vector{Address})
+# Objects without fields, which variables and fields of one of two types may hold.
+const EMPTY = "enzyme.empty."
+const empties = (nothing, missing)
+
+"""
+A module in which the addresses are variables of others; frees the given one. `empty`: `nothing` and `missing` are constants of no bytes, so the engine knows that
+what is read and written lies elsewhere.
+"""
+function name!(m::Ptr{Cvoid}, addresses::Vector{Address}, empty::Bool)
     text = Library.module_text(m)
-    needed = UInt[]
+    needed, also = UInt[], ""
+    for x in (empty ? empties : ())
+        at = UInt(ccall(:jl_value_ptr, Ptr{Cvoid}, (Any,), x))
+        written = "inttoptr (i64 $at to ptr)"
+        occursin(written, text) || continue
+        text = replace(text, written => "@$EMPTY$at")
+        also *= "@$EMPTY$at = external constant [0 x i8]\n"
+    end
     for a in addresses
         written = "inttoptr (i64 $(reinterpret(Int, a.at)) to ptr)"
         occursin(written, text) || continue
         text = replace(text, written => a.at == a.from ? "@$NAME$(a.from)" : "getelementptr (i8, ptr @$NAME$(a.from), i64 $(a.at - a.from))")
         push!(needed, a.from)
     end
-    isempty(needed) ? m : anew(m, text * join("@$NAME$at = external global i8\n" for at in unique(needed)))
+    isempty(needed) && isempty(also) ? m : anew(m, text * also * join("@$NAME$at = external global i8\n" for at in unique(needed)))
 end
 
 """
@@ -96,15 +110,18 @@ The module with addresses again, which frees the given one, and refusals: of obj
 """
 function unname!(m::Ptr{Cvoid})
     text = Library.module_text(m)
-    occursin(NAME, text) || return m, Library.Item[]
+    occursin(NAME, text) || occursin(EMPTY, text) || return m, Library.Item[]
     if occursin(Regex("^@\\Q$NAME\\E[0-9]+\\.", "m"), text)
         message = "a constant or global object of the program is used where there may be memory with a derivative"
         places = used_at(text)
         isempty(places) && push!(places, ("", 0))
         return m, [Library.Item("E0304", message, "", file, line, String[], HELP) for (file, line) in places]
     end
-    text = replace(text, Regex("^@\\Q$NAME\\E[0-9]+ = .*\$", "m") => "")
-    anew(m, replace(text, Regex("@\\Q$NAME\\E([0-9]+)") => s"inttoptr (i64 \1 to ptr)")), Library.Item[]
+    for name in (EMPTY, NAME)
+        text = replace(text, Regex("^@\\Q$name\\E[0-9]+ = .*\$", "m") => "")
+        text = replace(text, Regex("@\\Q$name\\E([0-9]+)") => s"inttoptr (i64 \1 to ptr)")
+    end
+    anew(m, text), Library.Item[]
 end
 
 "The user's lines at which objects stand that were given a shadow: where code was inlined, the outermost but the package's own."

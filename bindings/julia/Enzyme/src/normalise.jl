@@ -451,7 +451,9 @@ function dynamic!(w::Work, f, call, callee::LLVM.Value, args::Vector{LLVM.Ref}, 
     haskey(known, name) || return false
     value, i32 = LLVM.TypeOf(call), LLVM.Int32TypeInContext(w.context)
     none, built_in = LLVM.ConstNull(value), known[name]
-    list = chosen ? args[3:end] : args[2:end]
+    built_in isa Symbol && (built_in = getfield(parentmodule(Normalise).Dynamic, built_in))
+    # What is made of fields is called by its type.
+    list = chosen ? args[3:end] : name == "jl_new_structv" ? args : args[2:end]
     head = [none, built_in === nothing ? args[chosen ? 2 : 1] : object_constant(w, built_in, value), chosen ? args[1] : none]
     LLVM.PositionBuilderBefore(w.builder, LLVM.GetFirstInstruction(LLVM.GetEntryBasicBlock(f)))
     place = LLVM.BuildAlloca(w.builder, LLVM.ArrayType(value, length(list) + 3), "call")

@@ -12,6 +12,11 @@ end
 # Numbers that look random and are the same each time.
 direction(x, start) = (n = start; map_floats(_ -> (n += 1; 0.3 + 0.7 * sin(1.7n + 0.3n^2)), x))
 
+"A step for differences: of a function of `Float32`s rounding is larger."
+step_of(args) = any(a -> has_single(typeof(a[1])), args) ? 2.0^-8 : 1e-6
+has_single(T) = T === Float32 || T isa DataType && (T <: Array ? has_single(eltype(T)) : isconcretetype(T) && any(F -> F !== T && has_single(F), fieldtypes(T)))
+tolerance(args) = any(a -> has_single(typeof(a[1])), args) ? 1e-3 : 1e-6
+
 inner(a, b) = reduce(+, floats(a) .* floats(b); init = 0.0)
 
 moved(x, d, h) = with_floats(x, floats(x) .+ h .* floats(d))
@@ -30,9 +35,10 @@ split_pair(a) = (a, Const)
 Compares reverse mode with central differences; the activity of an argument is a type (`Const` for a bare value). Arguments that the function overwrites
 take part with adjoints of their own. `true`, or an error that says what differs.
 """
-function test_reverse(f, RA, pairs...; rtol = 1e-6, atol = 1e-7, mode = ReverseWithPrimal)
+function test_reverse(f, RA, pairs...; rtol = nothing, atol = nothing, mode = ReverseWithPrimal)
     args = map(split_pair, pairs)
-    step = 1e-6
+    step = step_of(args)
+    rtol, atol = something(rtol, tolerance(args)), something(atol, tolerance(args) / 10)
     seeds = map(((n, (x, A)),) -> A <: Duplicated ? direction(x, 40n) : nothing, Tuple(enumerate(args)))
     along = map(((n, (x, A)),) -> A <: Const ? nothing : direction(x, 100 + 40n), Tuple(enumerate(args)))
     function total(h)
@@ -63,9 +69,10 @@ end
 
 As `test_reverse`, for forward mode: the tangents of the result and of all that the function leaves in `Duplicated` arguments.
 """
-function test_forward(f, RA, pairs...; rtol = 1e-6, atol = 1e-7)
+function test_forward(f, RA, pairs...; rtol = nothing, atol = nothing)
     args = map(split_pair, pairs)
-    step = 1e-6
+    step = step_of(args)
+    rtol, atol = something(rtol, tolerance(args)), something(atol, tolerance(args) / 10)
     along = map(((n, (x, A)),) -> A <: Const ? nothing : direction(x, 100 + 40n), Tuple(enumerate(args)))
     function all_floats(h)
         xs = map((a, d) -> d === nothing ? map_floats(identity, a[1]) : moved(a[1], d, h), args, along)

@@ -173,7 +173,7 @@ undeclared(definitions::String) = join((line for line in split(runtime_text, '\n
 no_inner(plan, dynamic) = refuse(plan.what, dynamic ? "a derivative within it, where calls are dispatched at run time" : "a derivative within one in two sweeps")
 
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
-function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool, again::Bool)
+function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool, again::Bool, empty::Bool)
     isempty(Emit.missing_parts) || seldom(refuse, plan.what, LLVM.texts("not on Julia ", string(VERSION), ": ", Emit.missing_parts))
     Library.load()
     native = Emit.native(instance)
@@ -223,10 +223,10 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
         for l in linked
             Library.link(given, l.bytes)
         end
-        isempty(literals) || (given = seldom(Literals.name!, given, literals)::Ptr{Cvoid})
+        isempty(literals) && !empty || (given = seldom(Literals.name!, given, literals, empty)::Ptr{Cvoid})
         derived = Library.replace_markers(given)
         caught = catching === nothing ? Library.Item[] : seldom(Catching.differentiated, derived, catching)::Vector{Library.Item}
-        if !isempty(literals)
+        if !isempty(literals) || empty
             derived, mixed = seldom(Literals.unname!, derived)::Tuple{Ptr{Cvoid},Vector{Library.Item}}
             append!(caught, mixed)
         end
@@ -263,7 +263,8 @@ mutable struct Cached
     needs::Needs
     dynamic::Bool # without a rule for calls that are dispatched at run time it was refused
     again::Bool   # what it asks for itself was inferred anew
-    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false, false)
+    empty::Bool   # it was refused where the engine knew not that `nothing` has no content
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false, false, false)
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -292,9 +293,15 @@ function mended!(cached::Cached, made::Plan)
         return renewed!(cached, made)
     catch e
         e isa Nested.Uncertain && (cached.again = seldom(Nested.infer!, e)::Bool) ||
-            e isa EnzymeError && (seldom(may_be_mended!, e)::Bool || seldom(may_be_dynamic!, cached, made, e)::Bool) || rethrow()
+            e isa EnzymeError && (seldom(may_be_empty!, cached, e)::Bool || seldom(may_be_mended!, e)::Bool || seldom(may_be_dynamic!, cached, made, e)::Bool) || rethrow()
     end
     seldom(mended!, cached, made)::Ptr{Cvoid}
+end
+
+"Whether memory may be taken for that of `nothing`, as a field holds now this, now an array."
+function may_be_empty!(cached::Cached, e::EnzymeError)
+    (cached.empty || !any(i -> i.code == "E0203" || i.code == "E0305", e.items)) && return false
+    cached.empty = true
 end
 
 "Whether calls that are dispatched at run time, or constants that these are given, may be what a refusal is about."
@@ -324,7 +331,7 @@ function renewed!(cached::Cached, made::Plan)
     holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
         all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
     if !holds
-        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world, cached.dynamic, cached.again)
+        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world, cached.dynamic, cached.again, cached.empty)
         cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
     end
     cached.world, cached.session, cached.rules = world, session[], rules

@@ -86,6 +86,13 @@ listed(::Type{T}, numbers::Tuple) where {T} = (out = Vector{T}(undef, length(num
 @inline store!(out, n::Int, ::Tuple{}) = nothing
 @inline store!(out, n::Int, numbers::Tuple) = (out[n] = numbers[1]; store!(out, n + 1, Base.tail(numbers)))
 
+@inline function slices(A::Array{T,N}, ::Val{D}) where {T,N,D}
+    before, after = ntuple(_ -> Colon(), Val(D - 1)), ntuple(_ -> Colon(), Val(N - D))
+    (view(A, before..., n, after...) for n in axes(A, D))
+end
+slices_along(A::Array{T,N}, d::Int) where {T,N} = d == 1 ? slices(A, Val(1)) : N >= 2 && d == 2 ? slices(A, Val(2)) : N >= 3 && d == 3 ? slices(A, Val(3)) :
+    throw(ArgumentError("eachslice along dimension $d of an array of $N, in a function that is differentiated"))
+
 "A square matrix of diagonals, by their numbers; what is given twice is added."
 function diagonals(pairs::Tuple)
     n = maximum(map(p -> length(p.second) + abs(p.first), pairs))
@@ -207,6 +214,7 @@ function add_methods!()
         Base._cat(d::Val, pieces::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = along(d, pieces)
         Base.deepcopy(x::Array{<:Floats}) = copy(x)
         LinearAlgebra.diagm(first::Pair{<:Integer,<:Vector{<:Floats}}, more::Vararg{Pair{<:Integer,<:Vector{<:Floats}},L}) where {L} = diagonals((first, more...))
+        Base.eachslice(A::Array{<:Floats}; dims) = slices_along(A, Int(dims isa Tuple ? first(dims) : dims))
         Base.Dict(pairs::Base.Generator) = Base.dict_with_eltype((K, V) -> Dict{K,V}, pairs, eltype(pairs))
         Base.mapslices(f::F, A::Array{<:Floats}; dims) where {F} = sliced(f, A, dims)
         Base.vect(numbers::Vararg{Union{Floats,Integer},L}) where {L} = listed(promote_type(map(typeof, numbers)...), numbers)

@@ -27,6 +27,9 @@ named(; a, b) = a * b^2
 @testset "elements as arguments" begin
     @test both(v -> product(v...), v3())
     @test both(v -> max(v...) - min(v...)^2 + +(v...) * hypot(v[1:2]...), v3())
+    @test both(v -> +((x^2 for x in v)...) + max((sin(x) for x in v)...), v3())
+    @test_throws Enzyme.EnzymeError autodiff(Reverse, v -> +((x^2 for x in v if x > 0)...), Active, Duplicated(v3(), zeros(3)))
+    @test both(v -> Base.invokelatest(*, v[1], v[2]) + invoke(*, Tuple{Float64,Float64}, v[1], v[2]), v3())
     @test both(v -> (h(a, b...) = a * sum(b); h(v[2], v...)), v3())
     @test both(v -> (given = (a = v[1], b = v[2]); named(; given...)), v3())
     @test both(v -> (M = hcat([v, 2v, v .^ 2]...); sum(M * M)), v3())

@@ -56,6 +56,8 @@ end
     @test two(A -> sum(mapslices(sum, A; dims = 1) .^ 2) + sum(mapslices(x -> x ./ sum(x), A; dims = 2) .* A), M23())
     @test two(A -> sum(mapslices(x -> x * x', A; dims = (1, 2))) + sum(mapslices(x -> x[1:2], A; dims = [2]) .^ 2) + sum(mapslices(cumsum, A; dims = 1) .^ 2), M23())
     @test two(A -> sum(diagm(0 => A[1, 1:2], 1 => A[1, 2:2]) .^ 2), M23())
+    @test two(A -> sum(prod(r) for r in eachslice(A; dims = 2)) + sum(r[1]^2 for r in eachslice(A; dims = 1)), M23())
+    @test [sum(s) for s in eachslice(reshape(1.0:8.0, 2, 2, 2) |> collect; dims = 3)] == [10, 26]
     A = M23()
     @test mapslices(cumsum, A; dims = 1) == cumsum(A; dims = 1) && mapslices(sum, A; dims = 2) == sum(A; dims = 2)
     @test diagm(1 => [1.0, 2.0], -1 => [3.0]) == [0 1.0 0; 3.0 0 2.0; 0 0 0]
@@ -64,6 +66,30 @@ end
 C23() = [1.0+0.5im 0.3-0.2im 0.1im; 0.4 1.5+1im -0.7im]
 C32() = [0.2+0.1im 0.5; -0.3im 1.1+0.4im; 0.7 0.2-0.9im]
 c3() = [1.3 + 0.4im, 0.2 - 0.7im, -0.5 + 0.1im]
+
+mutable struct Momentum
+    w::Vector{Float64}
+    m::Union{Nothing,Vector{Float64}}
+    rate::Float64
+end
+function update!(o::Momentum, g)
+    o.m === nothing && (o.m = zero(g))
+    o.m .= 0.9 .* o.m .+ g
+    o.w .-= o.rate .* o.m
+    o
+end
+descended(w, rate) = (o = Momentum(copy(w), nothing, rate); for _ in 1:4; update!(o, 2 .* o.w .+ sin.(o.w)); end; sum(o.w))
+
+@testset "fields that are filled later" begin
+    @test test_reverse(descended, Active, (w3(), Duplicated), (0.1, Active)) && test_forward(descended, Duplicated, (w3(), Duplicated), (0.1, Duplicated))
+end
+
+@testset "single precision" begin
+    @test test_reverse(v -> sum(v .^ 2) * sin(v[1]), Active, (Float32[1.3, 0.4], Duplicated)) && test_forward(v -> sum(v .^ 2) * sin(v[1]), Duplicated, (Float32[1.3, 0.4], Duplicated))
+    @test test_reverse((x, y) -> x^2 * y, Active, (1.3f0, Active), (0.4f0, Active))
+    wrong(x) = x > 1.3f0 ? x^2 : 0.9f0 * x^2
+    @test_throws ErrorException test_reverse(wrong, Active, (1.3f0, Active))
+end
 
 @testset "complex matrices" begin
     @test two(z -> abs2(sum(z .^ 2)) + norm(z) + real(dot(z, z .* (1 + 2im))) + norm(z, 1), c3())

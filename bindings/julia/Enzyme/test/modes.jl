@@ -103,6 +103,13 @@ end
     @test all(n -> isdefined(Enzyme, n), [:needs_primal, :runtime_activity, :strong_zero, :batch_size, :register_bitcode])
 end
 
+@testset "guesses" begin
+    guess(T) = Enzyme.guess_activity(T, Reverse)
+    @test guess(Float64) === Active{Float64} && guess(Int) === Const{Int} && guess(Vector{Float64}) === Duplicated{Vector{Float64}}
+    @test guess(Tuple{Float64,Vector{Float64}}) === MixedDuplicated{Tuple{Float64,Vector{Float64}}} && guess(String) === Const{String}
+    @test Enzyme.guess_activity(Float64, Forward) === Duplicated{Float64}
+end
+
 @testset "holomorphic functions" begin
     z = 3.1 + 2.7im
     @test autodiff(ReverseHolomorphic, z -> z^2, Active, Active(z))[1][1] ≈ 2z

@@ -33,6 +33,25 @@ end
     @test jacobian(Reverse, m -> m .^ 2, [1.0 2.0; 3.0 4.0])[1][2, 1, 2, 1] == 6.0
 end
 
+@testset "several arguments" begin
+    h(x, y) = sum(x) * y^2 + x[1]
+    x = [1.0, 2.0]
+    @test gradient(Forward, h, x, 2.0) == ([5.0, 4.0], 12.0) == gradient(Reverse, h, x, 2.0)
+    @test gradient(Forward, h, x, Const(2.0)) == ([5.0, 4.0], nothing) && gradient(Forward, h, Const(x), 2.0; chunk = Val(1)) == (nothing, 12.0)
+    @test gradient(ForwardWithPrimal, h, x, 2.0) == (derivs = ([5.0, 4.0], 12.0), val = 13.0)
+    @test gradient(Forward, h, x, 2.0; shadows = (onehot(x), (1.0,))) == ([5.0, 4.0], 12.0)
+    @test_throws ArgumentError gradient(Forward, h, Duplicated(x, x .+ 1), 2.0)
+    for mode in (Forward, Reverse)
+        @test jacobian(mode, (x, y) -> x .* y, x, [3.0, 4.0]) == ([3.0 0; 0 4], [1.0 0; 0 2])
+        @test jacobian(mode, (x, y) -> x .* y, x, Const([3.0, 4.0])) == ([3.0 0; 0 4], nothing)
+        @test jacobian(mode, x -> [x, x^2], 3.0)[1] == [1.0, 6.0]
+        @test jacobian(mode, (x, y) -> [x * y[1], x^2], 3.0, x) == ([1.0, 6.0], [3.0 0; 0 0])
+    end
+    @test jacobian(ReverseWithPrimal, (x, y) -> x .* y, x, [3.0, 4.0]).val == [3.0, 8.0]
+    @test jacobian(Reverse, g2, [2.0, 3.0]; chunk = Val(1), n_outs = Val((3,)))[1] ≈ [3 2; 0 6; cos(2.0) 0]
+    @test_throws ArgumentError jacobian(Reverse, t -> [t[1]], (1.0, 2.0))
+end
+
 @testset "second derivatives" begin
     @test hvp(v -> v[1]^2 * v[2], [2.0, 3.0], [1.0, 0.0]) == [6.0, 4.0]
     @test hvp(v -> sum(v .^ 3), [2.0, 3.0], [1.0, 1.0]) == [12.0, 18.0]

@@ -220,6 +220,8 @@ impl<'a> Solver<'a> {
     /// Where a constant address points to.
     fn constant(&mut self, c: ConstId) -> Option<Addr> {
         match &self.module.ctx.consts[c] {
+            // Nothing lies there, so nobody reads or writes: its address is only compared, as null is.
+            Const::Global(g) if self.module.globals[*g].is_empty(&self.module.ctx) => None,
             Const::Global(g) => Some(self.global(*g)),
             Const::Func(f) => {
                 if let Some(known) = self.code.get(f) {
