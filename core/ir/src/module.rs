@@ -137,9 +137,9 @@ impl Global {
         self.name == MEMORY_OF_NUMBERS
     }
 
-    /// Whether it is a constant of no bytes.
+    /// Whether it is a constant of no bytes. What is defined elsewhere may have some: an array without size is declared so.
     pub fn is_empty(&self, ctx: &Context) -> bool {
-        self.constant && ctx.layout.size_of(&ctx.types, self.ty) == Some(0)
+        self.constant && self.init.is_some() && ctx.layout.size_of(&ctx.types, self.ty) == Some(0)
     }
 
     /// Whether derivatives have a variable beside it for its shadow.

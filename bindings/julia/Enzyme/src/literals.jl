@@ -94,7 +94,7 @@ function name!(m::Ptr{Cvoid}, addresses::Vector{Address}, empty::Bool)
         written = "inttoptr (i64 $at to ptr)"
         occursin(written, text) || continue
         text = replace(text, written => "@$EMPTY$at")
-        also *= "@$EMPTY$at = external constant [0 x i8]\n"
+        also *= "@$EMPTY$at = internal constant [0 x i8] zeroinitializer\n"
     end
     for a in addresses
         written = "inttoptr (i64 $(reinterpret(Int, a.at)) to ptr)"
