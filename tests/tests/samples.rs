@@ -29,7 +29,8 @@ const EXPECTED: [(&str, usize, &str); 16] = [
     ("replaced", 1, LEFT),
     ("few", 1, LEFT),
     ("twice", 1, LEFT),
-    ("reread", 1, LEFT),
+    // In both of its bodies: where what is written is apart from what is read again, and where it may not be.
+    ("reread", 2, LEFT),
 ];
 
 /// The same of `samples_scratch`; some have one loop more, before that over the samples.
