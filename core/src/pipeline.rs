@@ -408,7 +408,7 @@ fn try_harder(
     }
     let has_samples =
         || session.ir.funcs.iter().any(|(_, f)| f.name.starts_with(enzyme_diff::reverse::samples::SAMPLE));
-    if before.checkpoints.is_some() || before.disjoint || (before.samples.is_some() && has_samples()) {
+    if before.checkpoints.is_some() || session.has_second_bodies() || (before.samples.is_some() && has_samples()) {
         // What keeps a loop on its own from being differentiated may vanish where it is part of its function; and of two bodies
         // each would be refused, in the same words.
         *prepare = PrepareOptions { checkpoints: None, samples: None, disjoint: false, ..before };

@@ -235,14 +235,17 @@ const SCEV *enz::Bounds::widened(const SCEV *what) const {
   return evolution_.getSignExtendExpr(what, wide);
 }
 
-// Whether the number of the iterations of a loop, `turns`, is not negative as a signed number where the loop runs, if
-// that is in the range of its type.
+// Whether `turns`, a number of iterations of a loop that mathematics gives, is not negative where the loop runs, if it
+// is in the range of the signed numbers of its type.
 bool enz::Bounds::hasSignedTurns(const Loop &loop, const SCEV *turns) const {
   const auto isGuarded = [&](const SCEV *number) {
     return evolution_.isLoopEntryGuardedByCond(&loop, CmpInst::ICMP_SGE, number, evolution_.getZero(number->getType()));
   };
-  // So many iterations as a large number without sign stands for never end.
-  if (turns->getType() == build_.getInt64Ty() || isGuarded(turns))
+  // A loop that does as many iterations as a large number without sign stands for never ends. One that may end before
+  // does not do them all.
+  if (turns->getType() == build_.getInt64Ty() && turns == evolution_.getBackedgeTakenCount(&loop))
+    return true;
+  if (isGuarded(turns))
     return true;
   const SCEV *wide = widened(turns);
   if (isGuarded(wide))

@@ -363,6 +363,7 @@ typedef struct EnzPrepare {
   void *context;
   EnzTextSink note;
   uint8_t (*harmless)(void *context, EnzStr name);
+  uint8_t *has_second_body; // set if `disjoint` gave one
 } EnzPrepare;
 // A simplified clone of a defined function; null if it cannot be cloned.
 EnzValue enz_prepare(EnzHost host, EnzValue function, const EnzPrepare *options);

@@ -27,6 +27,7 @@
 #include "support.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -118,6 +119,9 @@ public:
   }
 
   bool run() {
+    ReversePostOrderTraversal<Function *> order(&function_);
+    if (containsIrreducibleCFG<BasicBlock *>(order, loops_))
+      return false;
     enz::clarifySubscripts(evolution_, loops_, function_);
     if (!collect())
       return false;
@@ -153,9 +157,11 @@ private:
 
   // The accesses whose base is known; false if the function is not to be copied.
   bool collect() {
-    for (BasicBlock &block : function_)
+    for (BasicBlock &block : function_) {
+      if (!dominators_.isReachableFromEntry(&block))
+        return false;
       for (Instruction &inst : block) {
-        if (isa<NoAliasScopeDeclInst>(inst) && enz::isLasting(inst))
+        if (enz::wasCompared(inst))
           return false;
         if (inst.getType()->isTokenTy() || isa<CallBrInst, IndirectBrInst>(inst))
           return false;
@@ -165,11 +171,13 @@ private:
               (callee && callee->getName() == enz::kCheckpointMark))
             return false;
         }
-        if (inst.mayWriteToMemory() && !isa<AssumeInst, NoAliasScopeDeclInst>(inst) && !isHarmless(inst))
+        if (inst.mayWriteToMemory() && !isa<AssumeInst, NoAliasScopeDeclInst>(inst) &&
+            !enz::isHarmless(inst, options_.context, options_.harmless))
           writes_.push_back(&inst);
         if (const Value *pointer = getLoadStorePointerOperand(&inst); pointer && isPlain(inst))
           note(inst, *pointer);
       }
+    }
     return !accesses_.empty() && accesses_.size() <= kMostAccesses;
   }
 
@@ -191,18 +199,6 @@ private:
     const SCEV *offset = evolution_.removePointerBase(address);
     if (evolution_.getTypeSizeInBits(offset->getType()) == 64)
       accesses_.insert({&inst, Access{&inst, base->getValue(), offset, size.getFixedValue()}});
-  }
-
-  // As in facts.cpp.
-  bool isHarmless(const Instruction &inst) const {
-    const auto *call = dyn_cast<CallBase>(&inst);
-    const Function *callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee || !callee->isDeclaration() || !options_.harmless)
-      return false;
-    const StringRef name = callee->getName();
-    const uint8_t said = options_.harmless(options_.context, EnzStr{name.data(), name.size()});
-    const auto isPointer = [](const Use &use) { return use->getType()->isPtrOrPtrVectorTy(); };
-    return said == 2 || (said == 1 && none_of(call->args(), isPointer));
   }
 
   // Loads that stores through other pointers alone may overwrite.
@@ -256,7 +252,7 @@ private:
         return false;
     }
     place_ = block->getTerminator();
-    return true;
+    return !place_->isEHPad();
   }
 
   // The bounds of an access, if it comes after the place.
@@ -320,7 +316,10 @@ private:
       range.first = build.CreatePtrAdd(base, range.first);
       range.end = build.CreatePtrAdd(base, range.end);
     }
+    // A range that goes beyond the ends of the address space is of an access that does not run.
     Value *all = bounds.holds();
+    for (const auto &[base, range] : ranges)
+      all = build.CreateAnd(all, build.CreateICmpULE(range.first, range.end));
     for (const auto &[one, other] : pairs_) {
       const Range a = ranges[one], b = ranges[other];
       Value *before = build.CreateICmpULE(a.end, b.first), *behind = build.CreateICmpULE(b.end, a.first);

@@ -111,7 +111,8 @@ public:
     irreducible_ = containsIrreducibleCFG<BasicBlock *>(order, loops_);
     for (BasicBlock &block : function)
       for (Instruction &inst : block)
-        if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst) && !isHarmless(inst, sink))
+        if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst) &&
+            !enz::isHarmless(inst, sink.context, sink.harmless))
           writes_.push_back(&inst);
   }
 
@@ -248,19 +249,6 @@ private:
     if (fresh)
       getUnderlyingObjects(pointer, it->second, /*LI=*/nullptr, /*MaxLookup=*/0);
     return it->second;
-  }
-
-  // Whether the engine's tables say that an external function writes no memory of the program (1: if it takes no
-  // pointer), or that what it writes does not matter (2): frees are put off in a derivative.
-  static bool isHarmless(const Instruction &inst, const EnzFactSink &sink) {
-    const auto *call = dyn_cast<CallBase>(&inst);
-    const Function *callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee || !callee->isDeclaration())
-      return false;
-    const StringRef name = callee->getName();
-    const uint8_t said = sink.harmless(sink.context, EnzStr{name.data(), name.size()});
-    const auto isPointer = [](const Use &use) { return use->getType()->isPtrOrPtrVectorTy(); };
-    return said == 2 || (said == 1 && none_of(call->args(), isPointer));
   }
 
   static bool isNoaliasScope(const Instruction &inst) { return isa<NoAliasScopeDeclInst>(inst); }

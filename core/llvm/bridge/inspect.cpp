@@ -13,6 +13,16 @@ namespace enz {
 
 bool exactBody(const Function &function) { return !function.isDeclaration() && !function.isInterposable(); }
 
+bool isHarmless(const Instruction &inst, void *context, uint8_t (*ask)(void *context, EnzStr name)) {
+  const auto *call = dyn_cast<CallBase>(&inst);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  if (!callee || !callee->isDeclaration() || !ask)
+    return false;
+  const uint8_t said = ask(context, text(callee->getName()));
+  const auto isPointer = [](const Use &use) { return use->getType()->isPtrOrPtrVectorTy(); };
+  return said == 2 || (said == 1 && none_of(call->args(), isPointer));
+}
+
 } // namespace enz
 
 void enz_func_info(EnzHost, EnzValue raw, EnzFuncInfo *out) {

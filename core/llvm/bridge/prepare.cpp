@@ -325,6 +325,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   addShape(third);
   run(*host, *clone, std::move(third));
   if (options->disjoint && enz::separateArrays(*host, *clone, *options)) {
+    *options->has_second_body = 1;
     host->functions->invalidate(*clone, PreservedAnalyses::none());
     FunctionPassManager again;
     addShape(again);

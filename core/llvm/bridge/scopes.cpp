@@ -34,14 +34,21 @@ namespace {
 // Accesses of one function beyond which compiling takes longer than it gains.
 constexpr size_t kMostAccesses = 20000;
 
+// Domains of scopes that a comparison has made, in a function and in its derivatives. The latter may come into loops by
+// inlining, and be run again for other memory.
 constexpr StringLiteral kLasting = "enzyme.lasting";
+constexpr StringLiteral kCompared = "enzyme.compared";
 
-bool isOfLastingDomain(const Metadata *scope) {
+StringRef domainOf(const Metadata *scope) {
   const auto *node = dyn_cast_or_null<MDNode>(scope);
   const MDNode *domain = node ? AliasScopeNode(node).getDomain() : nullptr;
   const auto *name = domain && domain->getNumOperands() > 1 ? dyn_cast<MDString>(domain->getOperand(1)) : nullptr;
-  return name && name->getString() == kLasting;
+  return name ? name->getString() : "";
 }
+
+bool isOfLastingDomain(const Metadata *scope) { return domainOf(scope) == kLasting; }
+
+bool isOfComparison(const Metadata *scope) { return isOfLastingDomain(scope) || domainOf(scope) == kCompared; }
 
 } // namespace
 
@@ -49,9 +56,10 @@ MDNode *enz::lastingDomain(LLVMContext &context) {
   return MDBuilder(context).createAnonymousAliasScopeDomain(kLasting);
 }
 
-bool enz::isLasting(const Instruction &declaration) {
-  const auto *scopes = dyn_cast<NoAliasScopeDeclInst>(&declaration);
-  return scopes && any_of(scopes->getScopeList()->operands(), isOfLastingDomain);
+bool enz::wasCompared(const Instruction &access) {
+  const auto *declared = dyn_cast<NoAliasScopeDeclInst>(&access);
+  const MDNode *scopes = declared ? declared->getScopeList() : access.getMetadata(LLVMContext::MD_alias_scope);
+  return scopes && any_of(scopes->operands(), isOfComparison);
 }
 
 AAMDNodes enz::lastingScopes(const Instruction &access) {
@@ -96,8 +104,7 @@ MDNode *enz::Scopes::mirror(MDNode *scope, Kind kind) {
   const AliasScopeNode node(scope);
   MDNode *&domain = domains_[node.getDomain()];
   if (!domain)
-    domain = isOfLastingDomain(scope) ? lastingDomain(scope->getContext())
-                                      : metadata.createAnonymousAliasScopeDomain("restrict");
+    domain = metadata.createAnonymousAliasScopeDomain(isOfComparison(scope) ? kCompared : StringLiteral("restrict"));
   static constexpr const char *kNames[] = {"", ".shadow.read", ".shadow.written"};
   return known = metadata.createAnonymousAliasScope(domain, (node.getName() + kNames[kind]).str());
 }
@@ -123,7 +130,7 @@ void enz::Scopes::finish(Function &function) {
         continue;
       }
       for (Kind kind : kinds) {
-        if (kind != Repeated && isOfLastingDomain(scope))
+        if (kind != Repeated && isOfComparison(scope))
           continue;
         out.push_back(mirror(scope, kind));
         used.insert({mirror(scope, kind), at});

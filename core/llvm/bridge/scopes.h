@@ -41,8 +41,8 @@ private:
 
 // The domain of scopes that hold for the whole run of a function, of primal memory alone (disjoint.cpp).
 llvm::MDNode *lastingDomain(llvm::LLVMContext &context);
-// Whether a declaration is of such a scope.
-bool isLasting(const llvm::Instruction &declaration);
+// Whether an access, or a declaration, is of a scope that a comparison has made, here or in what was differentiated.
+bool wasCompared(const llvm::Instruction &access);
 // What is known of an access by such scopes: these alone.
 llvm::AAMDNodes lastingScopes(const llvm::Instruction &access);
 

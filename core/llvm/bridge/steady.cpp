@@ -106,11 +106,13 @@ public:
       return IRBuilder<>(place).CreatePtrAdd(base, bytes);
     };
     Value *first = at(read_.base, read_.bytes.low), *end = at(read_.base, read_.bytes.high);
+    // A range that goes beyond the ends of the address space is of an access that does not run.
+    all = IRBuilder<>(place).CreateICmpULE(first, end);
     for (const Span &span : written_) {
       Value *other = at(span.base, span.bytes.low), *other_end = at(span.base, span.bytes.high);
       IRBuilder<> build(place);
       Value *one = build.CreateOr(build.CreateICmpULE(end, other), build.CreateICmpULE(other_end, first));
-      all = isa<ConstantInt>(all) ? one : build.CreateAnd(all, one);
+      all = build.CreateAnd(all, build.CreateAnd(one, build.CreateICmpULE(other, other_end)));
     }
     return all;
   }

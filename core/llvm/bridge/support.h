@@ -93,6 +93,10 @@ uint32_t floatNumber(const llvm::Type *type);
 // What a constant is behind casts and aliases that cannot be replaced at link time.
 llvm::Value *resolve(llvm::Value *value);
 
+// Whether the engine's tables, which `ask` reads, say that an external function writes no memory of the program (1: if
+// it takes no pointer), or that what it writes does not matter (2): frees are put off in a derivative.
+bool isHarmless(const llvm::Instruction &inst, void *context, uint8_t (*ask)(void *context, EnzStr name));
+
 // Whether the body of `function` is the one that will run.
 bool exactBody(const llvm::Function &function);
 

@@ -226,6 +226,7 @@ pub struct Prepare {
     pub context: *mut c_void,
     pub note: Option<TextSink>,
     pub harmless: Option<unsafe extern "C" fn(*mut c_void, Str) -> u8>,
+    pub has_second_body: *mut u8,
 }
 
 #[repr(C)]

@@ -192,6 +192,7 @@ impl Session {
         let is_sample = self.ir.funcs[f].name.starts_with(SAMPLE);
         let root = options.checkpoints.filter(|c| c.root == f || is_sample);
         let mut asked = Asked { notes: &mut self.notes, writes: self.external_writes };
+        let mut has_second_body = 0;
         let raw = ffi::Prepare {
             inline_budget: options.inline_budget,
             inline_callee: options.inline_callee,
@@ -213,8 +214,9 @@ impl Session {
             context: (&raw mut asked).cast(),
             note: Some(on_note),
             harmless: Some(on_harmless),
+            has_second_body: &raw mut has_second_body,
         };
-        // SAFETY: host and function are alive; `raw` points to arrays and a context that live across the call.
+        // SAFETY: host and function are alive; `raw` points to arrays, a context and a flag that live across the call.
         let clone = unsafe { ffi::enz_prepare(self.host, value, &raw const raw) };
         let Some(clone) = clone else {
             return Err(vec![Problem::new(self.ir.funcs[f].name.clone(), "the function cannot be cloned")]);
@@ -223,7 +225,7 @@ impl Session {
             // SAFETY: the clone is ours and no import refers to it any more.
             unsafe { ffi::enz_function_erase(self.host, old) };
         }
-        self.second_bodies |= options.disjoint;
+        self.second_bodies |= has_second_body != 0;
         let mut facts = Facts::default();
         import::import_body(self, f, clone, options.facts.then_some(&mut facts))?;
         self.facts.insert(f, facts);
@@ -242,7 +244,7 @@ impl Session {
         }
     }
 
-    /// Whether bodies were prepared that may be two, for arrays that are apart and for others.
+    /// Whether functions were given two bodies, one for arrays that are apart and one for others.
     pub fn has_second_bodies(&self) -> bool {
         self.second_bodies
     }
