@@ -656,7 +656,11 @@ impl Generator {
             6..=8 => self.range(4, 7),
             _ => self.range(7, 12),
         };
-        let statements = self.body(count);
+        // A function that is large, or overwrites much else, has one body whatever overlaps.
+        let statements = match self.sweeps && self.chance(0.25) {
+            true => vec![self.overlaps()],
+            false => self.body(count),
+        };
         let sums = self.sums(scope);
         self.vars.truncate(scope);
         self.items.push(tree!(

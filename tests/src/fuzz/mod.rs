@@ -7,6 +7,7 @@ mod asked;
 pub mod generate;
 mod helpers;
 pub mod mutate;
+mod overlaps;
 pub mod reduce;
 pub mod reshape;
 pub mod run;
