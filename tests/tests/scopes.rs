@@ -1,6 +1,9 @@
 //! What `restrict` promises of a function that was inlined is promised of its derivative's accesses too (`scopes.cpp`), in loops, and
 //! nothing of two shadows of what was only read: looked up in the alias scopes of what clang's optimiser hands on for the corpus
 //! program `restrict_inlined`, whose results the corpus checks.
+//!
+//! And which programs have a second body for arrays that are apart (`disjoint.cpp`): not those where only a row would be kept, once
+//! for all steps.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -10,8 +13,29 @@ use enzyme_tests::{Error, Result};
 use libtest_mimic::{Arguments, Trial};
 
 fn main() -> ExitCode {
-    let trial = Trial::test("restrict_inlined", || promised().map_err(|e| e.to_string().into()));
-    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+    let mut trials = vec![Trial::test("restrict_inlined", || promised().map_err(|e| e.to_string().into()))];
+    for (program, bodies) in
+        [("bench/stencil", 2), ("bench/lu_solve", 2), ("bench/heat", 1), ("corpus/restrict_inlined", 1)]
+    {
+        trials.push(Trial::test(format!("bodies::{program}"), move || {
+            has_bodies(program, bodies).map_err(|e| e.to_string().into())
+        }));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// What clang's optimiser hands on for a program.
+fn compiled(program: &str) -> Result<String> {
+    let folder = scratch()?;
+    let output = folder.path().join("program.ll");
+    let source = root().join(format!("tests/{program}.c"));
+    Compilation::new(source, &output, Level::O2).only_compile().flags(["-S", "-emit-llvm"]).with_plugin()?.build()?;
+    std::fs::read_to_string(&output).map_err(Error::io("reading the program"))
+}
+
+fn has_bodies(program: &str, wanted: usize) -> Result<()> {
+    let found = if compiled(program)?.contains("!\"enzyme.compared\"") { 2 } else { 1 };
+    if found == wanted { Ok(()) } else { Err(Error::Failed(format!("{found} instead of {wanted}"))) }
 }
 
 /// The nodes that a node of metadata names, and the string in it.
@@ -33,11 +57,7 @@ fn nodes(text: &str) -> BTreeMap<&str, Node<'_>> {
 }
 
 fn promised() -> Result<()> {
-    let folder = scratch()?;
-    let output = folder.path().join("program.ll");
-    let source = root().join("tests/corpus/restrict_inlined.c");
-    Compilation::new(source, &output, Level::O2).only_compile().flags(["-S", "-emit-llvm"]).with_plugin()?.build()?;
-    let text = std::fs::read_to_string(&output).map_err(Error::io("reading the program"))?;
+    let text = compiled("corpus/restrict_inlined")?;
     let nodes = nodes(&text);
     let names = |line: &str, kind: &str| -> Vec<&str> {
         let list = line.split_once(kind).and_then(|(_, rest)| rest.split([',', ' ']).next());

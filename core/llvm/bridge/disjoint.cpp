@@ -15,8 +15,9 @@
 // The scopes hold for the whole run of the function, which the analyses go by that ask about two iterations (facts.cpp,
 // scopes.h). They are of this memory alone: nothing is known of shadows.
 //
-// There are two bodies only where a value that a derivative may need is overwritten as far as alias analysis knows, and
-// where stores through other pointers are all that may do it. Not handled: accesses at addresses without bounds
+// There are two bodies only where a value that a derivative may need is overwritten as far as alias analysis knows,
+// where stores through other pointers are all that may do it, and where more would be kept than one row for all
+// iterations (steady.cpp). Not handled: accesses at addresses without bounds
 // (x[index[i]]), pointers that are read within the loops, writes by calls; functions that are large, or have two bodies
 // already.
 
@@ -24,6 +25,7 @@
 #include "checkpoint.h"
 #include "order.h"
 #include "scopes.h"
+#include "steady.h"
 #include "support.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -111,7 +113,7 @@ bool isInPlace(const Instruction *store) {
 class Disjoint {
 public:
   Disjoint(EnzOpaqueHost &host, Function &function, const EnzPrepare &options)
-      : function_(function), options_(options), aliases_(host.functions->getResult<AAManager>(function)),
+      : host_(host), function_(function), options_(options), aliases_(host.functions->getResult<AAManager>(function)),
         evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
         loops_(host.functions->getResult<LoopAnalysis>(function)),
         dominators_(host.functions->getResult<DominatorTreeAnalysis>(function)), layout_(function.getDataLayout()) {
@@ -126,8 +128,10 @@ public:
     if (!collect())
       return false;
     findConflicts();
-    const auto isTakenBack = [](const auto &conflict) { return all_of(conflict.second, isInPlace); };
-    if (all_of(conflicts_, isTakenBack) || !choosePlace())
+    const auto isCheap = [&](const auto &conflict) {
+      return all_of(conflict.second, isInPlace) || isOfRow(*cast<LoadInst>(conflict.first));
+    };
+    if (all_of(conflicts_, isCheap) || !choosePlace())
       return false;
     size_t most = 0;
     unsigned best = 0;
@@ -232,6 +236,26 @@ private:
         return false;
     }
     return true;
+  }
+
+  // Whether a load reads the same in all iterations of its outermost loop, so that no more than a row is kept.
+  bool isOfRow(LoadInst &load) {
+    MemoryLocation where = MemoryLocation::get(&load);
+    where.AATags.Scope = where.AATags.NoAlias = nullptr;
+    const auto conflicts = [&](const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
+      for (Instruction *write : writes_) {
+        if (!loop.contains(write) || !isModSet(aliases_.getModRefInfo(write, where)))
+          continue;
+        auto *store = dyn_cast<StoreInst>(write);
+        if (!store || ++questions_ > kMostQuestions)
+          return false;
+        out.push_back(store);
+      }
+      return true;
+    };
+    const std::optional<enz::Steady> steady = enz::findSteady(evolution_, loops_, load, conflicts);
+    return steady && !steady->loop->getParentLoop() && popcount(steady->varies) <= 1 &&
+           enz::hasSteadyCondition(host_, function_, *steady);
   }
 
   // The end of a block outside of all loops that comes before all loads and stores in question.
@@ -385,6 +409,7 @@ private:
       build.CreateNoAliasScopeDeclaration(MDNode::get(context, {scope}));
   }
 
+  EnzOpaqueHost &host_;
   Function &function_;
   const EnzPrepare &options_;
   BatchAAResults aliases_;

@@ -89,18 +89,26 @@ public:
     return written_.size() <= kMostComparisons;
   }
 
+  // Whether that can be stated at the end of the preheader.
+  bool isStatable(const SCEVExpander &expander) const {
+    if (written_.empty())
+      return true;
+    const Instruction *place = loop_.getLoopPreheader()->getTerminator();
+    SmallVector<const SCEV *, 8> bounds{read_.bytes.low, read_.bytes.high};
+    for (const Span &span : written_)
+      bounds.append({span.bytes.low, span.bytes.high});
+    return all_of(bounds, [&](const SCEV *bound) { return expander.isSafeToExpandAt(bound, place); });
+  }
+
   // The condition under which `load` touches other memory than all these stores in the whole loop, at the end of the
   // preheader; null if it can't be stated.
   Value *condition(SCEVExpander &expander) {
     Value *all = ConstantInt::getTrue(function_.getContext());
     if (written_.empty())
       return all;
-    Instruction *place = loop_.getLoopPreheader()->getTerminator();
-    SmallVector<const SCEV *, 8> bounds{read_.bytes.low, read_.bytes.high};
-    for (const Span &span : written_)
-      bounds.append({span.bytes.low, span.bytes.high});
-    if (!all_of(bounds, [&](const SCEV *bound) { return expander.isSafeToExpandAt(bound, place); }))
+    if (!isStatable(expander))
       return nullptr;
+    Instruction *place = loop_.getLoopPreheader()->getTerminator();
     const auto at = [&](Value *base, const SCEV *offset) {
       Value *bytes = expander.expandCodeFor(offset, offset->getType(), place);
       return IRBuilder<>(place).CreatePtrAdd(base, bytes);
@@ -200,6 +208,14 @@ std::optional<enz::Steady> enz::findSteady(ScalarEvolution &evolution, LoopInfo 
 bool enz::areApartIn(EnzOpaqueHost &host, Function &function, Loop &loop, LoadInst &load, StoreInst &store) {
   static const EnzPrepare kNothing{};
   return Comparison(host, function, loop, kNothing).areApart(load, store);
+}
+
+bool enz::hasSteadyCondition(EnzOpaqueHost &host, Function &function, const Steady &steady) {
+  static const EnzPrepare kNothing{};
+  Comparison comparison(host, function, *steady.loop, kNothing);
+  const SCEVExpander expander(host.functions->getResult<ScalarEvolutionAnalysis>(function), "");
+  return all_of(steady.stores, [&](StoreInst *store) { return comparison.add(*steady.load, *store); }) &&
+         comparison.isStatable(expander);
 }
 
 Value *enz::steadyCondition(EnzOpaqueHost &host, Function &function, SCEVExpander &expander, const Steady &steady) {

@@ -36,6 +36,9 @@ std::optional<Steady> findSteady(llvm::ScalarEvolution &evolution, llvm::LoopInf
 bool areApartIn(EnzOpaqueHost &host, llvm::Function &function, llvm::Loop &loop, llvm::LoadInst &load,
                 llvm::StoreInst &store);
 
+// Whether there is a condition under which it is.
+bool hasSteadyCondition(EnzOpaqueHost &host, llvm::Function &function, const Steady &steady);
+
 // The condition under which it is, true or a value at the end of the preheader; null if it can't be stated.
 llvm::Value *steadyCondition(EnzOpaqueHost &host, llvm::Function &function, llvm::SCEVExpander &expander,
                              const Steady &steady);
