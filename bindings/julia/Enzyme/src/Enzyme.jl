@@ -19,8 +19,8 @@ export autodiff, autodiff_deferred, autodiff_thunk, gradient, gradient!, jacobia
 export autodiff_deferred_thunk, tape_type, within_autodiff, ignore_derivatives
 export Forward, ForwardWithPrimal, Reverse, ReverseWithPrimal, ReverseSplitNoPrimal, ReverseSplitWithPrimal, ReverseSplitWidth
 export ReverseSplitModified, ReverseHolomorphic, ReverseHolomorphicWithPrimal
-export ForwardMode, ReverseMode, set_runtime_activity, clear_runtime_activity, set_strong_zero, clear_strong_zero, WithPrimal, NoPrimal
-export Annotation, Const, Active, Duplicated, DuplicatedNoNeed, BatchDuplicated, BatchDuplicatedNoNeed, MixedDuplicated, BatchMixedDuplicated
+export ForwardMode, ReverseMode, set_runtime_activity, clear_runtime_activity, set_strong_zero, clear_strong_zero, set_abi, set_err_if_func_written, clear_err_if_func_written, WithPrimal, NoPrimal
+export Annotation, Const, Active, Duplicated, DuplicatedNoNeed, BatchDuplicated, BatchDuplicatedNoNeed, MixedDuplicated, BatchMixedDuplicated, BatchDuplicatedFunc
 export test_forward, test_reverse, EnzymeRules
 
 include("types.jl")

@@ -48,7 +48,7 @@ end
 function joint_width(annotations::Vector{Any})
     width, has_one = 0, false
     for A in annotations
-        if A <: Union{WithShadows,BatchMixedDuplicated}
+        if A <: Union{WithShadows,BatchMixedDuplicated,BatchDuplicatedFunc}
             n = batch_size(A)::Int
             width == 0 || width == n || throw(ArgumentError("autodiff: batches of different widths: $width, $n"))
             width = n
@@ -61,7 +61,7 @@ function joint_width(annotations::Vector{Any})
 end
 
 function check_reverse(@nospecialize(A), n::Int)
-    A <: Union{WithShadow,WithShadows} || return
+    A <: Union{WithShadow,WithShadows,BatchDuplicatedFunc} || return
     T = value_type(A)
     if has_inline_floats(T)
         instead = can_be_active(T) ? "Active" : "MixedDuplicated, whose shadow is a Ref"
@@ -138,7 +138,7 @@ end
 "An expression for the `Ref` of one shadow."
 function shadow_of(@nospecialize(value), @nospecialize(A), @nospecialize(T), lane::Int)
     A <: Active ? :(make_ref($T)) : A <: WithShadow ? :(make_ref($T, $value.dval)) : A <: WithShadows ? :(make_ref($T, $value.dval[$lane])) :
-        A <: MixedDuplicated ? :($value.dval) : A <: BatchMixedDuplicated ? :($value.dval[$lane]) :
+        A <: BatchDuplicatedFunc ? :(make_ref($T, $(get_func(A))()[$lane])) : A <: MixedDuplicated ? :($value.dval) : A <: BatchMixedDuplicated ? :($value.dval[$lane]) :
         throw(ArgumentError("autodiff: $A is no annotation of an argument"))
 end
 

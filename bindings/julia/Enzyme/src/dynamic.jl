@@ -148,7 +148,8 @@ end
 function zeros_of(roots)::Zeros
     last = state()
     if last.roots !== roots
-        n = findfirst(x -> x isa Zeros, roots)
+        # A call that an exception has left leaves places without objects.
+        n = findfirst(k -> isassigned(roots, k) && roots[k] isa Zeros, 1:length(roots))
         n === nothing && push!(roots, Zeros(IdDict(), Dict()))
         last.roots, last.zeros = roots, n === nothing ? roots[end] : roots[n]
     end

@@ -60,6 +60,9 @@ function inactive end
 function inactive_noinl end
 "Says of a function that what it returns is memory of its own. May be stated; the engine does not ask."
 function noalias end
+"Says of a function that what it is given as keywords, or as arguments of a type, has no derivative. May be stated; derivatives go through them all the same."
+function inactive_kwarg end
+@doc (@doc inactive_kwarg) function inactive_arg end
 
 annotated(TT) = map(T -> Annotation{T}, Base.unwrap_unionall(TT).parameters)
 

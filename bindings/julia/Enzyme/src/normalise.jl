@@ -566,7 +566,26 @@ function function!(w::Work, f::LLVM.Value)
         elseif op == LLVM.OP_LOAD && !w.reads_globals && LLVM.GetTypeKind(LLVM.TypeOf(i)) == LLVM.KIND_POINTER
             w.reads_globals = is_literal(LLVM.GetOperand(i, 0))
         end
+        op == LLVM.OP_LOAD && LLVM.GetTypeKind(LLVM.TypeOf(i)) == LLVM.KIND_INTEGER && is_address(w, i) && address!(w, i)
     end
+end
+
+"Whether an integer is read that is never zero, which is LLVM's word for an address that it made a number."
+function is_address(w::Work, read::LLVM.Value)
+    range = LLVM.GetMetadata(read, LLVM.GetMDKindIDInContext(w.context, "range", 5))
+    (range == C_NULL || LLVM.GetIntTypeWidth(LLVM.TypeOf(read)) != 64) && return false
+    ends = LLVM.operands(range)
+    length(ends) == 2 && LLVM.ConstIntGetZExtValue(ends[1]) == 1 && LLVM.ConstIntGetZExtValue(ends[2]) == 0
+end
+
+"An address is read as one, and made a number afterwards."
+function address!(w::Work, read::LLVM.Value)
+    LLVM.PositionBuilderBefore(w.builder, read)
+    copy_location!(w, read)
+    from = LLVM.BuildBitCast(w.builder, LLVM.GetOperand(read, 0), LLVM.PointerType(w.bytes, 0), "")
+    number = LLVM.BuildPtrToInt(w.builder, LLVM.BuildLoad(w.builder, from, ""), LLVM.TypeOf(read), "")
+    LLVM.ReplaceAllUsesWith(read, number)
+    LLVM.InstructionEraseFromParent(read)
 end
 
 "Whether an address is a constant number, or lies behind one, at most a few steps away."

@@ -26,6 +26,13 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1 immarg)
 @jl_uniontype_type = external global ptr
 @enzyme.of_unions = private constant [46 x i8] c"Enzyme: arrays of unions can't be copied here\00"
 
+; What the engine calls after it has written why a derivative can't go on: an exception, here.
+@enzyme.stopped = private constant [82 x i8] c"Enzyme: the derivative can't go on; what was written to standard error says where\00"
+define linkonce_odr void @abort() {
+  call void @jl_error(ptr @enzyme.stopped)
+  unreachable
+}
+
 define linkonce_odr void @enzyme.enter(ptr %frame, ptr %roots) {
   %state = call ptr @jl_get_ptls_states()
   %before = load ptr, ptr %state, align 8

@@ -47,11 +47,19 @@ struct BatchMixedDuplicated{T,N} <: Annotation{T}
     dval::NTuple{N,Base.RefValue{T}}
 end
 
+"As `BatchDuplicated`, with `N` shadows that the function `Func` makes, as a tuple, when the derivative is taken."
+struct BatchDuplicatedFunc{T,N,Func} <: Annotation{T}
+    val::T
+end
+get_func(::BatchDuplicatedFunc{T,N,Func}) where {T,N,Func} = Func
+get_func(::Type{BatchDuplicatedFunc{T,N,Func}}) where {T,N,Func} = Func
+
 const WithShadow{T} = Union{Duplicated{T},DuplicatedNoNeed{T}}
 const WithShadows{T,N} = Union{BatchDuplicated{T,N},BatchDuplicatedNoNeed{T,N}}
 
 batch_size(::Type{<:WithShadows{T,N}}) where {T,N} = N
 batch_size(::Type{<:BatchMixedDuplicated{T,N}}) where {T,N} = N
+batch_size(::Type{<:BatchDuplicatedFunc{T,N}}) where {T,N} = N
 batch_size(::Type{<:Annotation}) = 1
 batch_size(::A) where {A<:Annotation} = batch_size(A)
 
@@ -145,6 +153,21 @@ set_strong_zero(::ForwardMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ForwardMo
 set_strong_zero(::ReverseMode{P,R,Z}, on::Bool = true) where {P,R,Z} = ReverseMode{P,R,on}()
 set_strong_zero(::ReverseModeSplit{P,S,W,R,Z}, on::Bool = true) where {P,S,W,R,Z} = ReverseModeSplit{P,S,W,R,on}()
 clear_runtime_activity(mode::Mode) = set_runtime_activity(mode, false)
+"""
+    set_err_if_func_written(mode)
+
+The mode itself: a derivative that would go through the memory of a function that is `Const` is refused, always.
+"""
+set_err_if_func_written(mode::Mode, on::Bool = true) = mode
+clear_err_if_func_written(mode::Mode) = mode
+
+"Ways to call a derivative. There is one here, whatever is asked for."
+abstract type ABI end
+struct FFIABI <: ABI end
+struct InlineABI <: ABI end
+struct NonGenABI <: ABI end
+const DefaultABI = FFIABI
+set_abi(mode::Mode, ::Type{<:ABI}) = mode
 clear_strong_zero(mode::Mode) = set_strong_zero(mode, false)
 WithPrimal(::ForwardMode{P,R,Z}) where {P,R,Z} = ForwardMode{true,R,Z}()
 WithPrimal(::ReverseMode{P,R,Z}) where {P,R,Z} = ReverseMode{true,R,Z}()

@@ -78,6 +78,9 @@ end
     @test test_reverse(x -> norm(x, 1), Active, (v5(), Duplicated))
     @test test_reverse(x -> sum(normalize(x) .* [1, 2, 3, 4, 5]), Active, (v5(), Duplicated))
     @test test_reverse(A -> norm(A), Active, (A45(), Duplicated))
+    # The address of the data is read as a number where it goes to functions of several callers.
+    every(A) = cond(A) + norm(A) * opnorm(A) + cond(A, 1) + norm(A, 1)
+    @test test_reverse(every, Active, ([4.0 1 0.5; 0.3 5 1; 0.2 0.1 3], Duplicated)) && test_forward(every, Duplicated, ([4.0 1 0.5; 0.3 5 1; 0.2 0.1 3], Duplicated))
     @test test_reverse(A -> tr(A), Active, ([0.1 0.2; 0.3 0.4], Duplicated))
     @test test_reverse(A -> sum(diag(A) .^ 2), Active, ([0.1 0.2; 0.3 0.4], Duplicated))
     @test test_reverse(x -> sum(cross(x, [1.0, 2.0, 3.0]) .^ 2), Active, ([0.1, 0.2, 0.3], Duplicated))

@@ -95,12 +95,18 @@ end
         :Forward, :ForwardWithPrimal, :Reverse, :ReverseWithPrimal, :ReverseSplitNoPrimal, :ReverseSplitWithPrimal, :ReverseSplitModified, :ReverseSplitWidth,
         :ReverseHolomorphic, :ReverseHolomorphicWithPrimal, :ForwardMode, :ReverseMode, :set_runtime_activity, :clear_runtime_activity,
         :set_strong_zero, :clear_strong_zero, :WithPrimal, :NoPrimal, :Annotation, :Const, :Active, :Duplicated, :DuplicatedNoNeed, :BatchDuplicated,
-        :BatchDuplicatedNoNeed, :MixedDuplicated, :BatchMixedDuplicated, :EnzymeRules]
+        :BatchDuplicatedNoNeed, :MixedDuplicated, :BatchMixedDuplicated, :BatchDuplicatedFunc, :set_abi, :set_err_if_func_written, :clear_err_if_func_written, :EnzymeRules]
     @test setdiff(exported, names(Enzyme)) == []
-    inner = [:forward, :augmented_primal, :reverse, :inactive, :inactive_noinl, :noalias, Symbol("@easy_rule"), :AugmentedReturn, :FwdConfig, :FwdConfigWidth,
+    inner = [:forward, :augmented_primal, :reverse, :inactive, :inactive_noinl, :inactive_arg, :inactive_kwarg, :noalias, Symbol("@easy_rule"), :AugmentedReturn, :FwdConfig, :FwdConfigWidth,
         :RevConfig, :RevConfigWidth, :needs_primal, :needs_shadow, :width, :overwritten, :runtime_activity, :strong_zero, :primal_type, :shadow_type]
     @test all(n -> isdefined(EnzymeRules, n), inner)
-    @test all(n -> isdefined(Enzyme, n), [:needs_primal, :runtime_activity, :strong_zero, :batch_size, :register_bitcode])
+    @test all(n -> isdefined(Enzyme, n), [:needs_primal, :runtime_activity, :strong_zero, :batch_size, :register_bitcode, :get_func, :FFIABI, :DefaultABI, :InlineABI, :NonGenABI])
+    product(x) = x[1]^2 * x[2]
+    units() = ([1.0, 0.0], [0.0, 1.0])
+    all = BatchDuplicatedFunc{Vector{Float64},2,units}([2.0, 3.0])
+    @test values(autodiff(set_err_if_func_written(set_abi(Forward, Enzyme.InlineABI)), product, all)[1]) == (12.0, 4.0)
+    @test Enzyme.get_func(all) === units && Enzyme.batch_size(all) == 2
+    @test_throws ArgumentError autodiff(Reverse, x -> x^2, Active, BatchDuplicatedFunc{Float64,2,() -> (1.0, 2.0)}(1.0))
 end
 
 @testset "guesses" begin
