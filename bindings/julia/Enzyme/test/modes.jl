@@ -103,9 +103,9 @@ end
     @test all(n -> isdefined(Enzyme, n), [:needs_primal, :runtime_activity, :strong_zero, :batch_size, :register_bitcode, :get_func, :FFIABI, :DefaultABI, :InlineABI, :NonGenABI])
     product(x) = x[1]^2 * x[2]
     units() = ([1.0, 0.0], [0.0, 1.0])
-    all = BatchDuplicatedFunc{Vector{Float64},2,units}([2.0, 3.0])
-    @test values(autodiff(set_err_if_func_written(set_abi(Forward, Enzyme.InlineABI)), product, all)[1]) == (12.0, 4.0)
-    @test Enzyme.get_func(all) === units && Enzyme.batch_size(all) == 2
+    batch = BatchDuplicatedFunc{Vector{Float64},2,units}([2.0, 3.0])
+    @test values(autodiff(set_err_if_func_written(set_abi(Forward, Enzyme.InlineABI)), product, batch)[1]) == (12.0, 4.0)
+    @test Enzyme.get_func(batch) === units && Enzyme.batch_size(batch) == 2
     @test_throws ArgumentError autodiff(Reverse, x -> x^2, Active, BatchDuplicatedFunc{Float64,2,() -> (1.0, 2.0)}(1.0))
 end
 

@@ -147,3 +147,52 @@ const inputs = [0.1, 0.5, 0.9]
     end) + sum(@. exp(-v^2) * sin(v) + v / (1 + v)), Active, (v, Duplicated))
     @test test_reverse(a -> (x = 1.0; for _ in 1:20; x -= (x^3 - a) / 3x^2; end; x), Active, (2.0, Active))
 end
+
+"A binary tree of numbers."
+mutable struct Leaves
+    value::Float64
+    left::Union{Nothing,Leaves}
+    right::Union{Nothing,Leaves}
+end
+insert(::Nothing, x) = Leaves(x, nothing, nothing)
+insert(t::Leaves, x) = (x < t.value ? (t.left = insert(t.left, x)) : (t.right = insert(t.right, x)); t)
+by_depth(::Nothing, depth) = 0.0
+by_depth(t::Leaves, depth) = t.value * depth + by_depth(t.left, depth + 1) + by_depth(t.right, depth + 1)
+
+struct Trajectory{F}
+    f::F
+    start::Vector{Float64}
+end
+function points(t::Trajectory; step = 0.1, until = 1.0)
+    all, u = Vector{Float64}[], copy(t.start)
+    for n in 0:round(Int, until / step)
+        push!(all, copy(u))
+        u = u + step * t.f(u, n * step)
+    end
+    (u = all, last = u)
+end
+
+"Steps as long as the error allows."
+function adapted(p)
+    u, t, step = 1.0, 0.0, 0.1
+    while t < 1
+        a = -p[1] * u + p[2]
+        b = -p[1] * (u + step * a) + p[2]
+        wrong = abs(b - a) * step / 2
+        wrong < 0.05 && (u += step * (a + b) / 2; t += step)
+        step = wrong < 0.01 ? 1.5step : wrong > 0.05 ? step / 2 : step
+    end
+    u^2 * p[3]
+end
+
+@testset "forward and reverse" begin
+    x = [1.3, 0.7, 2.2]
+    two(f, x) = test_reverse(f, Active, (x, Duplicated)) && test_forward(f, Duplicated, (x, Duplicated))
+    @test two(v -> by_depth(foldl(insert, v; init = nothing), 1), x)
+    @test two(p -> (s = points(Trajectory((u, t) -> -p[1] .* u .+ t, [1.0, p[2]])); sum(sum(abs2, u) for u in s.u) + s.last[1]), x)
+    @test two(adapted, x)
+    @test two(v -> (known = Dict{Int,Float64}(); f(n) = n < 2 ? v[1] : get!(() -> f(n - 1) * v[2] + f(n - 2), known, n); f(6)), x)
+    @test two(v -> sum(prod(p) for p in Iterators.partition(v, 2)) + sum(a * b for (a, b) in Iterators.product(v, v) if a > b), x)
+    @test two(v -> (w = [(a = y, b = 2y) for y in v]; w[1] = (a = v[2], b = w[3].b); sum(t.a * t.b for t in w)), x)
+    @test two(v -> (c = zeros(3); for y in v; c[clamp(floor(Int, y) + 1, 1, 3)] += y^2; end; sum(c .* [1, 2, 3]) + sum(log(mean(exp(-(a - b)^2 / 2) for b in v)) for a in v)), x)
+end
