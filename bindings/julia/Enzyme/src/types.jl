@@ -68,10 +68,11 @@ Base.:(==)(a::A, b::A) where {A<:Annotation} = all(getfield(a, n) == getfield(b,
 
 function check_shadow(x::Array, dx::Array)
     size(x) == size(dx) || throw(ArgumentError("Duplicated: the shadow has size $(size(dx)), its value $(size(x))"))
-    x === dx && throw(ArgumentError("Duplicated: the shadow is the value itself: give memory of its own, as by make_zero"))
+    x === dx && throw(ArgumentError(OWN_MEMORY))
     nothing
 end
-check_shadow(x, dx) = nothing
+check_shadow(x::T, dx::T) where {T} = ismutabletype(T) && x === dx && may_differentiate(T) ? throw(ArgumentError(OWN_MEMORY)) : nothing
+const OWN_MEMORY = "Duplicated: the shadow is the value itself: give memory of its own, as by make_zero"
 
 check_active(x::T) where {T} = can_be_active(T) ? x : throw(ArgumentError(active_message(T)))
 

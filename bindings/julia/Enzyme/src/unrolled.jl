@@ -129,10 +129,11 @@ function slices(A::Array, dims)
     length(dims) == 1 && first(dims) isa Int ? slices(A, first(dims), Val(1)) : as_base(own_slices, A, dims)
 end
 @noinline own_slices(A, dims) = invoke(Base.eachslice, Tuple{AbstractArray}, A; dims = dims)
-# A closure of Base's that has other variables than these is not made here.
-const Closure = typeof(eachslice(zeros(1); dims = 1).f).name.wrapper
-const is_closure = fieldnames(Closure) === (:A, :inds_before, :inds_after)
+# What Base gives on other versions, or a closure that has other variables than these, is not made here.
+const Made = typeof(eachslice(zeros(1); dims = 1))
+const is_closure = Made <: Base.Generator && fieldnames(fieldtype(Made, :f)) === (:A, :inds_before, :inds_after)
 if is_closure
+    const Closure = fieldtype(Made, :f).name.wrapper
     @eval each_part(A, before, after, numbers) = Base.Generator($(Expr(:new, :(Closure{typeof(A),typeof(before),typeof(after)}), :A, :before, :after)), numbers)
 end
 

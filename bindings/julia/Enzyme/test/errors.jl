@@ -9,6 +9,26 @@ catch e
     e
 end
 
+mutable struct Owner
+    v::Vector{Float64}
+end
+function filled(s, t, x)
+    a = x > 100 ? s.v : t.v
+    for i in 1:3
+        a[i] = i * x
+    end
+    sum(abs2, a)
+end
+
+@testset "found when it runs" begin
+    s = Owner(zeros(3))
+    # Memory that is its own shadow is constant.
+    @test_throws ErrorException autodiff(set_runtime_activity(Reverse), filled, Duplicated(s, Owner(zeros(3))), Const(Owner(zeros(3))), Active(2.0))
+    @test_throws ErrorException autodiff(set_runtime_activity(Forward), filled, Duplicated(s, Owner(zeros(3))), Const(Owner(zeros(3))), Duplicated(2.0, 1.0))
+    @test_throws ArgumentError Duplicated(s, s)
+    @test autodiff(Reverse, filled, Duplicated(s, Owner(zeros(3))), Duplicated(s, Owner(zeros(3))), Active(2.0))[1][3] == 56
+end
+
 @testset "of the program" begin
     @test_throws DomainError autodiff(Reverse, log, Active, Active(-1.0))
     @test_throws DomainError autodiff(Forward, sqrt, Duplicated(-1.0, 1.0))
