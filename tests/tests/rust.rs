@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("hash_map", hash_map),
+        trial("variants", variants),
         trial("other_packages", others),
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
@@ -300,6 +301,66 @@ fn hash_map() -> Result<()> {
     Ok(())
 }
 
+/// Values of an `enum` that take each other's place in a vector, floats where vectors and boxes were: LLVM merges their words.
+fn variants() -> Result<()> {
+    for level in ["2", "3"] {
+        let folder = package(&format!("{VARIANTS}{}", MAIN.replace("by_what", "variants")))?;
+        let mut command = cargo_enzyme(folder.path())?;
+        command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level).args(["run", "--release"]);
+        let finished = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
+        if finished.stdout.trim() != "right" {
+            return Err(finished.failure(&format!("the gradient of variants at level {level} is wrong")));
+        }
+    }
+    Ok(())
+}
+
+const VARIANTS: &str = r#"
+enum Value { Number(f64), List(Vec<f64>), Pair(f64, f64) }
+enum Item { Number(f64), List(Vec<f64>), Boxed(Box<f64>), Nothing }
+fn pass(values: &mut Vec<Value>, x: f64) {
+    for i in 0..values.len() {
+        values[i] = match &values[i] {
+            Value::Number(a) => Value::List(vec![*a, x, a * x]),
+            Value::List(l) => Value::Pair(l.iter().sum(), l[0]),
+            Value::Pair(a, b) => Value::Number(a * b * 0.3),
+        };
+    }
+}
+fn next(item: &Item, x: f64) -> Item {
+    match item {
+        Item::Number(a) => Item::Boxed(Box::new(a * x)),
+        Item::List(l) => Item::Number(l.iter().map(|a| a * x).sum()),
+        Item::Boxed(b) => Item::List(vec![**b, x, **b * x]),
+        Item::Nothing => Item::Number(x * x),
+    }
+}
+fn weight(item: &Item) -> f64 {
+    match item {
+        Item::Number(a) => a.sin(),
+        Item::List(l) => l.iter().map(|a| a.cos()).sum(),
+        Item::Boxed(b) => (-**b).exp(),
+        Item::Nothing => 1.0,
+    }
+}
+fn variants(x: &[f64]) -> f64 {
+    let mut values = vec![Value::Number(x[0] * x[1]), Value::List(x[..3].to_vec()), Value::Pair(x[3], x[4])];
+    for k in 0..4 {
+        pass(&mut values, x[k]);
+    }
+    let mut sum: f64 = values.iter().map(|v| match v {
+        Value::Number(a) => a.sin(),
+        Value::List(l) => l.iter().map(|a| a.sin()).sum(),
+        Value::Pair(a, b) => (a - b * b).sin(),
+    }).sum();
+    let mut item = Item::Nothing;
+    for k in 0..9 {
+        item = next(&item, x[k] * 0.5);
+        sum += weight(&item) * x[k + 2];
+    }
+    sum
+}
+"#;
 const MAPS: &str = r#"
 use std::collections::HashMap;
 const NAMES: [&str; 16] =

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 68] = [
+const SOURCES: [&str; 69] = [
     "plugin",
     "options",
     "host",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 68] = [
     "normalise",
     "vectors",
     "bits",
+    "words",
     "assembly",
     "library",
     "products",

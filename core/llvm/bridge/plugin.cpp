@@ -8,6 +8,7 @@
 // there they are split before.
 
 #include "support.h"
+#include "words.h"
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -56,13 +57,16 @@ private:
 // Marks what must still be a call when our pass runs.
 class MarkPass : public PassInfoMixin<MarkPass> {
 public:
-  explicit MarkPass(PassBuilder &passes) : passes_(&passes) {}
+  MarkPass(PassBuilder &passes, OptimizationLevel level) : passes_(&passes), level_(level) {}
 
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &modules) {
     auto &functions = modules.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
     EnzOpaqueHost host{&module, &modules, &functions, passes_, ThinOrFullLTOPhase::None};
     enz_registry_mark(&host);
     enz_statements_mark(&host);
+    // Code that is hardly simplified moves words through variables, where their types are not to be told again.
+    if (level_.getSpeedupLevel() > 1)
+      enz::markWords(module);
     return PreservedAnalyses::none();
   }
 
@@ -70,6 +74,7 @@ public:
 
 private:
   PassBuilder *passes_;
+  OptimizationLevel level_;
 };
 
 // Runs where loops have become loops of vectors.
@@ -158,7 +163,7 @@ void registerCallbacks(PassBuilder &passes) {
         return true;
       });
   passes.registerPipelineStartEPCallback(
-      [&passes](ModulePassManager &manager, OptimizationLevel) { manager.addPass(MarkPass(passes)); });
+      [&passes](ModulePassManager &manager, OptimizationLevel level) { manager.addPass(MarkPass(passes, level)); });
   passes.registerOptimizerEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level, ThinOrFullLTOPhase lto) {
         if (level == OptimizationLevel::O0)

@@ -8,6 +8,7 @@
 #include "checkpoint.h"
 #include "products.h"
 #include "support.h"
+#include "words.h"
 
 #include "llvm/Analysis/GlobalsModRef.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -309,6 +310,9 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     run(*host, *clone, std::move(emptied));
   }
   enz::revealCounters(*host, *clone);
+  const bool words = enz::splitWords(*clone);
+  if (words)
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool bits = enz::floatBits(*clone);
   if (bits)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
@@ -320,7 +324,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::shapeControl(*host, *clone);
   FunctionPassManager third;
   // An address of one field or another that nobody reads through any more would still be taken for both.
-  if (bits || split)
+  if (words || bits || split)
     third.addPass(ADCEPass());
   addShape(third);
   run(*host, *clone, std::move(third));

@@ -118,15 +118,19 @@ std::string pathOf(StringRef name) {
 
 } // namespace
 
+bool enz::isRust(const Function &function) {
+  const StringRef name = function.getName();
+  // The former way ends in a hash of sixteen digits.
+  const bool former =
+      name.starts_with("_ZN") && name.size() > 23 && name.ends_with("E") && name.substr(name.size() - 20, 3) == "17h";
+  return name.starts_with("_R") || former;
+}
+
 void enz::markRustLibrary(Module &module) {
   for (Function &function : module) {
-    const StringRef name = function.getName();
-    // The former way ends in a hash of sixteen digits.
-    const bool former =
-        name.starts_with("_ZN") && name.size() > 23 && name.ends_with("E") && name.substr(name.size() - 20, 3) == "17h";
-    if (!(name.starts_with("_R") || former) || function.hasFnAttribute("enzyme_math"))
+    if (!isRust(function) || function.hasFnAttribute("enzyme_math"))
       continue;
-    const std::string path = pathOf(name);
+    const std::string path = pathOf(function.getName());
     // It ends the process. Were it to unwind, what is about to be boxed would have to be dropped there, and stay in
     // memory of its own instead of going straight into the box: copies of bytes, between all variants of an
     // enumeration.

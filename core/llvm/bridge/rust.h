@@ -1,4 +1,4 @@
-// Functions of Rust's own library that stay calls (rust.cpp).
+// Which functions Rust made, and which of its library's stay calls (rust.cpp).
 #ifndef ENZYME_RUST_H
 #define ENZYME_RUST_H
 
@@ -9,7 +9,10 @@ namespace enz {
 // Attribute of functions that drop what the library keeps to itself: no destructors of the program's objects.
 constexpr llvm::StringLiteral kDropsOwn = "enzyme-drops-own";
 
-// Marks them, before anything is inlined.
+// Whether its name is one of Rust's.
+bool isRust(const llvm::Function &function);
+
+// Marks those that stay calls, before anything is inlined.
 void markRustLibrary(llvm::Module &module);
 
 } // namespace enz

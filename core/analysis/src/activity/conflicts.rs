@@ -1,5 +1,7 @@
 //! What can't be differentiated, found once it is known what is active.
 
+use std::collections::BTreeSet;
+
 use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
 
 use super::{Activity, Conflict, Pass, State};
@@ -18,6 +20,23 @@ impl Pass<'_> {
             _ => false,
         };
         !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)
+    }
+
+    /// The pointers that the integer `v` may be the number of, as it was merged of others.
+    fn numbered(&self, v: ValueId) -> BTreeSet<ValueId> {
+        let func = self.program.func(self.f);
+        let (mut work, mut seen, mut out) = (vec![v], BTreeSet::new(), BTreeSet::new());
+        while let Some(v) = work.pop() {
+            let Some(i) = func.def_inst(v).filter(|_| seen.insert(v)) else { continue };
+            let inst = &func.insts[i];
+            match inst.op {
+                Op::Phi(_) | Op::Freeze => work.extend(&inst.args),
+                Op::Select => work.extend(inst.args.iter().skip(1)),
+                Op::Cast(CastOp::PtrToInt) => out.extend(&inst.args),
+                _ => {}
+            }
+        }
+        out
     }
 
     /// Whether `r`, an address read from memory of `class`, has itself for a shadow, as it is read from a variable that has none, while nothing
@@ -97,6 +116,15 @@ impl Pass<'_> {
                     if made && func.as_const(*from).is_none() && self.class(r).is_some_and(|c| out.is_shadowed(c)) {
                         self.conflicts
                             .push(Conflict::Unsupported(i, "an address of active memory computed as an integer"));
+                    }
+                }
+                // Where it is read again as an address, its shadow is lost.
+                Op::Cast(CastOp::BitCast) => {
+                    let [from] = inst.args.as_slice() else { continue };
+                    if self.program.module.ctx.types.contains_float(inst.ty)
+                        && self.numbered(*from).into_iter().any(|p| self.class(p).is_some_and(|c| out.is_shadowed(c)))
+                    {
+                        self.conflicts.push(Conflict::Unsupported(i, "an address of active memory taken for a float"));
                     }
                 }
                 Op::Call(_) | Op::Invoke { .. } | Op::CallBr { .. } => {
