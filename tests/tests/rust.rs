@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
         trial("refused::untyped", || says(UNTYPED, true, &["src/main.rs:", "[E0301]", "in a `Box` of its own"])),
         trial("refused::by_value", || says(BY_VALUE, true, &["src/main.rs:", "[E0301]"])),
+        trial("refused::lost_address", || says(LOST_ADDRESS, true, &["src/main.rs:", "[E0203]", "taken for a float"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("hash_map", hash_map),
@@ -358,7 +359,110 @@ fn variants(x: &[f64]) -> f64 {
         item = next(&item, x[k] * 0.5);
         sum += weight(&item) * x[k + 2];
     }
+    sum + swapped(x) + guarded(x) + shared(x) + counted(x) + handed(x)
+}
+fn swapped(x: &[f64]) -> f64 {
+    let (mut a, mut b, mut sum) = (Value::Number(x[0]), Value::List(x[1..4].to_vec()), 0.0);
+    for k in 0..6 {
+        std::mem::swap(&mut a, &mut b);
+        sum += match &a {
+            Value::Number(u) => u.sin() * x[k],
+            Value::List(l) => l.iter().map(|t| t * t).sum(),
+            Value::Pair(p, q) => p * q,
+        };
+        if k == 3 {
+            sum += match std::mem::replace(&mut a, Value::Pair(x[2], sum)) {
+                Value::Number(u) => u.exp(),
+                Value::List(l) => l.iter().product(),
+                Value::Pair(p, q) => p - q,
+            };
+        }
+    }
     sum
+}
+fn guarded(x: &[f64]) -> f64 {
+    let mut items = vec![Item::Number(x[0]), Item::List(x[..5].to_vec()), Item::Nothing];
+    let mut sum = 0.0;
+    for k in 0..5 {
+        for item in items.iter_mut() {
+            match item {
+                Item::Number(a) if *a > 0.9 => *item = Item::List(vec![*a * x[k], x[1]]),
+                Item::Number(a) => *a *= 1.7 * x[k],
+                Item::List(l) if l.len() > 3 => l.truncate(2),
+                Item::List(l) => *item = Item::Number(l[0] + l[1]),
+                Item::Boxed(b) => **b *= 0.5,
+                Item::Nothing => *item = Item::Number(x[k] * x[k]),
+            }
+        }
+        sum += items.iter().map(weight).sum::<f64>();
+    }
+    sum
+}
+fn shared(x: &[f64]) -> f64 {
+    use std::{cell::RefCell, rc::Rc};
+    let cells: Vec<_> = x.iter().map(|a| Rc::new(RefCell::new(Value::Number(*a)))).collect();
+    for k in 0..8 {
+        let next = match &*cells[k % 5].borrow() {
+            Value::Number(a) => Value::List(vec![*a, a * x[k]]),
+            Value::List(l) => Value::Number(l[0] + l[1].sin()),
+            Value::Pair(a, b) => Value::Number(a * b),
+        };
+        *cells[k % 5].borrow_mut() = next;
+    }
+    cells.iter().map(|c| match &*c.borrow() { Value::Number(a) => a.sin(), Value::List(l) => l.iter().product(), Value::Pair(..) => 0.0 }).sum()
+}
+enum Counted { Float(f64), Count(u64), List(Vec<f64>) }
+fn counted(x: &[f64]) -> f64 {
+    let (mut v, mut sum) = (Counted::Count(2), 0.0);
+    for k in 0..9 {
+        v = match v {
+            Counted::Float(a) if k % 2 == 0 => Counted::List(vec![a, x[k]]),
+            Counted::Float(a) => Counted::Float(a * x[k]),
+            Counted::Count(n) => Counted::Float(n as f64 * x[0]),
+            Counted::List(l) => {
+                sum += l[0] * l[1];
+                if k > 6 { Counted::Count(l.len() as u64) } else { Counted::Float(l[1] + sum) }
+            }
+        };
+    }
+    sum + match v { Counted::Float(a) => a, Counted::Count(n) => n as f64 * x[1], Counted::List(l) => l.iter().product() }
+}
+enum Held { Float(f64), Boxed(Box<f64>) }
+#[inline(never)]
+fn hold(k: usize, a: f64) -> Held { if k % 2 == 0 { Held::Float(a) } else { Held::Boxed(Box::new(a)) } }
+#[inline(never)]
+fn let_go(held: Held) -> f64 { match held { Held::Float(a) => a, Held::Boxed(b) => *b * 2.0 } }
+fn handed(x: &[f64]) -> f64 {
+    (0..6).fold(1.0, |sum, k| sum * 0.5 + let_go(hold(k, x[k] * sum)).sin())
+}
+"#;
+/// What is simplified little merges the address of a box with a float.
+const LOST_ADDRESS: &str = r#"
+enum A { Number(f64), More(B) }
+enum B { List(Vec<f64>), Pair(f64, f64), Boxed(Box<A>) }
+fn weight(a: &A) -> f64 {
+    match a {
+        A::Number(t) => t.sin(),
+        A::More(B::List(l)) => l.iter().sum(),
+        A::More(B::Pair(p, q)) => p * q,
+        A::More(B::Boxed(b)) => 1.5 * weight(b),
+    }
+}
+fn f(x: &[f64]) -> f64 {
+    let (mut a, mut sum) = (A::Number(x[0]), 0.0);
+    for k in 0..8 {
+        a = match a {
+            A::Number(t) => A::More(B::List(vec![t, x[k % 5]])),
+            A::More(B::List(l)) => A::More(B::Pair(l[0], l[1])),
+            A::More(B::Pair(p, q)) => A::More(B::Boxed(Box::new(A::Number(p * q)))),
+            A::More(B::Boxed(b)) => *b,
+        };
+        sum += weight(&a) * x[(k + 1) % 5];
+    }
+    sum
+}
+fn main() {
+    println!("{:?}", enzyme::grad!(f, &[0.5, 0.7, 0.9, 1.1, 1.3][..]));
 }
 "#;
 const MAPS: &str = r#"

@@ -4,6 +4,7 @@
 
 #include "checkpoint.h"
 #include "support.h"
+#include "words.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -161,6 +162,7 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     auto *function = enz::as<Function>(functions[i]);
     if (!function || function->isDeclaration() || isLeftOver(*function))
       continue;
+    enz::markWords(*function);
     // Jump threading and the propagation of correlated values take time in the square of the blocks; level 1 has
     // neither.
     const bool many = level != OptimizationLevel::O0 && function->size() > kManyBlocks;

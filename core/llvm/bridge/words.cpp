@@ -21,6 +21,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <array>
@@ -382,18 +383,23 @@ void enz::markWords(Module &module) {
   if (module.getNamedMetadata(kMarked) || none_of(module, isRust))
     return;
   NamedMDNode *marks = module.getOrInsertNamedMetadata(kMarked);
-  auto *floats = MDNode::getDistinct(module.getContext(), {}), *pointers = MDNode::getDistinct(module.getContext(), {});
-  marks->addOperand(floats);
-  marks->addOperand(pointers);
+  for (unsigned n = 0; n < 2; ++n)
+    marks->addOperand(MDNode::getDistinct(module.getContext(), {}));
   for (Function &function : module)
     if (isRust(function))
-      for (BasicBlock &block : function)
-        for (Instruction &inst : block)
-          if (auto *load = dyn_cast<LoadInst>(&inst)) {
-            const Type *type = load->getType();
-            if (type->isDoubleTy() || type->isPointerTy())
-              load->setMetadata(LLVMContext::MD_access_group, type->isDoubleTy() ? floats : pointers);
-          }
+      markWords(function);
+}
+
+void enz::markWords(Function &function) {
+  const NamedMDNode *marks = function.getParent()->getNamedMetadata(kMarked);
+  if (!marks)
+    return;
+  for (Instruction &inst : instructions(function))
+    if (auto *load = dyn_cast<LoadInst>(&inst)) {
+      const Type *type = load->getType();
+      if (type->isDoubleTy() || type->isPointerTy())
+        load->setMetadata(LLVMContext::MD_access_group, marks->getOperand(type->isDoubleTy() ? Float : Pointer));
+    }
 }
 
 bool enz::splitWords(Function &function) {

@@ -10,6 +10,9 @@ namespace enz {
 // simplified.
 void markWords(llvm::Module &module);
 
+// The same of a derivative, if the module has marks: it reads what was told apart.
+void markWords(llvm::Function &function);
+
 // Floats and pointers that one value stands for are told apart where it is stored or used; returns whether any were.
 bool splitWords(llvm::Function &function);
 

@@ -1,13 +1,11 @@
 //! What can't be differentiated, found once it is known what is active.
 
-use std::collections::BTreeSet;
-
 use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
 
 use super::{Activity, Conflict, Pass, State};
 use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, Object};
+use crate::memory::{ClassId, Object, numbered};
 
 impl Pass<'_> {
     /// Whether nothing is known of the memory of `class` but that integers were made pointers to it.
@@ -20,23 +18,6 @@ impl Pass<'_> {
             _ => false,
         };
         !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)
-    }
-
-    /// The pointers that the integer `v` may be the number of, as it was merged of others.
-    fn numbered(&self, v: ValueId) -> BTreeSet<ValueId> {
-        let func = self.program.func(self.f);
-        let (mut work, mut seen, mut out) = (vec![v], BTreeSet::new(), BTreeSet::new());
-        while let Some(v) = work.pop() {
-            let Some(i) = func.def_inst(v).filter(|_| seen.insert(v)) else { continue };
-            let inst = &func.insts[i];
-            match inst.op {
-                Op::Phi(_) | Op::Freeze => work.extend(&inst.args),
-                Op::Select => work.extend(inst.args.iter().skip(1)),
-                Op::Cast(CastOp::PtrToInt) => out.extend(&inst.args),
-                _ => {}
-            }
-        }
-        out
     }
 
     /// Whether `r`, an address read from memory of `class`, has itself for a shadow, as it is read from a variable that has none, while nothing
@@ -122,7 +103,7 @@ impl Pass<'_> {
                 Op::Cast(CastOp::BitCast) => {
                     let [from] = inst.args.as_slice() else { continue };
                     if self.program.module.ctx.types.contains_float(inst.ty)
-                        && self.numbered(*from).into_iter().any(|p| self.class(p).is_some_and(|c| out.is_shadowed(c)))
+                        && numbered(func, *from).into_iter().any(|p| self.class(p).is_some_and(|c| out.is_shadowed(c)))
                     {
                         self.conflicts.push(Conflict::Unsupported(i, "an address of active memory taken for a float"));
                     }

@@ -16,7 +16,7 @@ use indexmap::IndexSet;
 use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
-use super::index::{choices, factor, is_address, may_step_back, signed, traces_to_pointer};
+use super::index::{choices, factor, is_address, may_step_back, numbered, signed, traces_to_pointer};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
 use crate::callee::{Callee, resolve};
@@ -271,12 +271,21 @@ impl<'a> Solver<'a> {
         Some(c)
     }
 
+    /// Whether it is a float as wide as an address, which LLVM makes addresses where it merges words.
+    fn is_word(&self, ty: TypeId) -> bool {
+        matches!(self.module.ctx.types[ty], Type::Float(kind) if float_bytes(kind) == POINTER)
+    }
+
     /// `v` may point to `found`.
     pub(super) fn meet(&mut self, f: FuncId, v: ValueId, found: Addr) {
         let func = &self.module.funcs[f];
-        if !may_hold_address(self.module, func.ty(v)) {
-            return;
+        if may_hold_address(self.module, func.ty(v)) {
+            self.widen(f, v, found);
         }
+    }
+
+    fn widen(&mut self, f: FuncId, v: ValueId, found: Addr) {
+        let func = &self.module.funcs[f];
         let known = self.known(f, v);
         let joined = match known {
             Some(known) => self.store.join(known, found),
@@ -296,7 +305,11 @@ impl<'a> Solver<'a> {
     /// `v` may point wherever `from` does, which need not be known yet.
     pub(super) fn follow(&mut self, f: FuncId, v: ValueId, from: ValueId) {
         if let Some(a) = self.known(f, from) {
-            self.meet(f, v, a);
+            if self.is_word(self.module.funcs[f].ty(v)) {
+                self.widen(f, v, a);
+            } else {
+                self.meet(f, v, a);
+            }
         }
     }
 
@@ -341,16 +354,14 @@ impl<'a> Solver<'a> {
                 let span = Span::at(offset as i64);
                 self.store.add_item(at, Item { span, size, ty }, Proof::Accessed);
             }
-            if may_hold_address(self.module, scalar) {
-                let place = at.shift(offset as i64);
-                if is_store {
-                    if let Some(to) = self.known(f, v) {
-                        self.store.add_edge(place, to);
-                    }
-                } else {
-                    let to = self.store.target(place);
-                    self.meet(f, v, to);
+            let place = at.shift(offset as i64);
+            if is_store && (may_hold_address(self.module, scalar) || self.is_word(ty)) {
+                if let Some(to) = self.known(f, v) {
+                    self.store.add_edge(place, to);
                 }
+            } else if !is_store && may_hold_address(self.module, scalar) {
+                let to = self.store.target(place);
+                self.meet(f, v, to);
             }
         }
         self.stated(f, i, &[at], self.module.ctx.layout.store_size(&self.module.ctx.types, ty));
@@ -523,7 +534,9 @@ impl<'a> Solver<'a> {
             Op::Cast(op) => match op {
                 CastOp::PtrToInt | CastOp::PtrToAddr | CastOp::IntToPtr | CastOp::BitCast | CastOp::AddrSpaceCast => {
                     if let (Some(v), Some(p)) = (inst.result, arg(0)) {
-                        self.follow(f, v, p);
+                        if !self.is_word(inst.ty) || !numbered(func, p).is_empty() {
+                            self.follow(f, v, p);
+                        }
                         if *op == CastOp::IntToPtr && !traces_to_pointer(func, p) {
                             self.unknown(f, i, inst.result);
                         }
@@ -557,6 +570,8 @@ impl<'a> Solver<'a> {
                     }
                 }
             }
+            // Of several parts it is not known which the address is, and a float is rarely one.
+            Op::ExtractElement | Op::ExtractValue(_) if self.is_word(inst.ty) => {}
             Op::Phi(_)
             | Op::InsertElement
             | Op::ShuffleVector(_)

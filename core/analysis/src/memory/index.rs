@@ -1,5 +1,7 @@
 //! What integers tell of the addresses made with them.
 
+use std::collections::BTreeSet;
+
 use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, Type, ValueId};
 
 use super::Span;
@@ -171,6 +173,22 @@ pub(super) fn may_step_back(func: &Func, index: ValueId) -> bool {
         }
     }
     false
+}
+
+/// The pointers that the integer `v` may be the number of, as it was merged of others.
+pub fn numbered(func: &Func, v: ValueId) -> BTreeSet<ValueId> {
+    let (mut work, mut seen, mut out) = (vec![v], BTreeSet::new(), BTreeSet::new());
+    while let Some(v) = work.pop() {
+        let Some(i) = func.def_inst(v).filter(|_| seen.insert(v)) else { continue };
+        let inst = &func.insts[i];
+        match inst.op {
+            Op::Phi(_) | Op::Freeze => work.extend(&inst.args),
+            Op::Select => work.extend(inst.args.iter().skip(1)),
+            Op::Cast(CastOp::PtrToInt) => out.extend(&inst.args),
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Whether an integer is a `ptrtoint`, perhaps with something added.
