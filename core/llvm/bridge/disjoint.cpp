@@ -29,7 +29,6 @@
 #include "support.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -121,8 +120,7 @@ public:
   }
 
   bool run() {
-    ReversePostOrderTraversal<Function *> order(&function_);
-    if (containsIrreducibleCFG<BasicBlock *>(order, loops_))
+    if (enz::isIrreducible(function_, loops_))
       return false;
     enz::clarifySubscripts(evolution_, loops_, function_);
     if (!collect())
@@ -217,9 +215,15 @@ private:
     }
   }
 
-  bool overwrittenBy(LoadInst &load, const Access &access, SmallVectorImpl<Instruction *> &out) {
+  // What a load reads, whichever iteration of a loop it is in.
+  static MemoryLocation placeOf(const LoadInst &load) {
     MemoryLocation where = MemoryLocation::get(&load);
     where.AATags.Scope = where.AATags.NoAlias = nullptr;
+    return where;
+  }
+
+  bool overwrittenBy(LoadInst &load, const Access &access, SmallVectorImpl<Instruction *> &out) {
+    const MemoryLocation where = placeOf(load);
     for (Instruction *write : writes_) {
       if (++questions_ > kMostQuestions)
         return false;
@@ -240,14 +244,17 @@ private:
 
   // Whether a load reads the same in all iterations of its outermost loop, so that no more than a row is kept.
   bool isOfRow(LoadInst &load) {
-    MemoryLocation where = MemoryLocation::get(&load);
-    where.AATags.Scope = where.AATags.NoAlias = nullptr;
+    const MemoryLocation where = placeOf(load);
     const auto conflicts = [&](const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
       for (Instruction *write : writes_) {
-        if (!loop.contains(write) || !isModSet(aliases_.getModRefInfo(write, where)))
+        if (!loop.contains(write))
+          continue;
+        if (++questions_ > kMostQuestions)
+          return false;
+        if (!isModSet(aliases_.getModRefInfo(write, where)))
           continue;
         auto *store = dyn_cast<StoreInst>(write);
-        if (!store || ++questions_ > kMostQuestions)
+        if (!store)
           return false;
         out.push_back(store);
       }

@@ -19,7 +19,6 @@
 #include "undo.h"
 
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/CaptureTracking.h"
@@ -107,8 +106,7 @@ public:
         evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
         loops_(host.functions->getResult<LoopAnalysis>(function)) {
     aliases_.enableCrossIterationMode();
-    ReversePostOrderTraversal<Function *> order(&function);
-    irreducible_ = containsIrreducibleCFG<BasicBlock *>(order, loops_);
+    irreducible_ = enz::isIrreducible(function, loops_);
     for (BasicBlock &block : function)
       for (Instruction &inst : block)
         if (inst.mayWriteToMemory() && !isa<AssumeInst>(inst) && !isNoaliasScope(inst) &&

@@ -23,11 +23,6 @@ using namespace llvm;
 
 namespace {
 
-bool isIrreducible(Function &function, LoopInfo &loops) {
-  ReversePostOrderTraversal<Function *> order(&function);
-  return containsIrreducibleCFG<BasicBlock *>(order, loops);
-}
-
 // Gives loops with several entries one, as follows. A block that chooses where to go comes before the entries of a
 // strongly connected region, and all edges to them are led through it; then the same for what is left of the region
 // without its entry (Havlak, Nesting of reducible and irreducible loops, 1997). Values that live across blocks are
@@ -220,6 +215,11 @@ void enz::lowerComputedGotos(Function &clone, Function &original, const ValueToV
     }
     jump->eraseFromParent();
   }
+}
+
+bool enz::isIrreducible(Function &function, const LoopInfo &loops) {
+  ReversePostOrderTraversal<Function *> order(&function);
+  return containsIrreducibleCFG<BasicBlock *>(order, loops);
 }
 
 void enz::shapeControl(EnzOpaqueHost &host, Function &function) {

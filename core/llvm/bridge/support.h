@@ -242,6 +242,9 @@ bool separateArrays(EnzOpaqueHost &host, llvm::Function &function, const EnzPrep
 // Makes selections of running maxima and minima.
 void selectExtremes(llvm::Function &function);
 
+// Whether there are cycles that are no loops, as they have several entries.
+bool isIrreducible(llvm::Function &function, const llvm::LoopInfo &loops);
+
 // Brings the control flow of a prepared clone into the shape that can be run backwards.
 void shapeControl(EnzOpaqueHost &host, llvm::Function &function);
 
