@@ -1,7 +1,7 @@
 // Checks and measures one kernel: the primal, our gradient, the handwritten adjoint, in turns within one process.
 //
 //   kernel [--size N | --small] [--check] [--time [SECONDS]] [--memory] [--once primal|gradient|hand] [--default-malloc]
-//          [--variant NAME] [--write-data FILE]
+//          [--faults] [--variant NAME] [--write-data FILE]
 //
 // Without a task it does --check, --time and --memory; --variant NAME times that one alone. --write-data leaves x, the other inputs,
 // the value and the gradient in a file, for programs in other languages. Lines of the output:
@@ -10,6 +10,7 @@
 //   TIME   kernel size column.variant min_ns median_ns   over rounds; in each round every variant is run, with data in a new place
 //   MEMORY kernel size column.variant heap stack         bytes at the peak of one call, beyond those in use before it
 //   KEPT   kernel size bytes                             distinct data that a reverse sweep needs
+//   FAULTS kernel size column.variant pages              fetched from the system in one of many calls (--faults)
 //
 // Other tools (struct bench_tool) may be linked in as well; their heap is what their last gradient recorded.
 //
@@ -20,6 +21,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #else
@@ -390,6 +392,28 @@ static void *work_on(void *argument)
     return NULL;
 }
 
+static long faults(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+// What the allocator gives back to the system, it fetches again.
+static void count_faults(const struct bench_kernel *kernel, int size)
+{
+    enum { CALLS = 10 };
+    struct bench_point *point = prepare(kernel, size);
+    double *gradient = corpus_vector(point->count);
+    for (size_t i = 0; i < variant_count; i++) {
+        batch(&variants[i], point, gradient, CALLS);
+        long before = faults();
+        batch(&variants[i], point, gradient, CALLS);
+        printf("FAULTS %s %d %s %ld\n", kernel->name, size, variants[i].name, (faults() - before) / CALLS);
+    }
+    free(gradient);
+}
+
 // One call on a thread whose stack was painted before: what is no longer of that colour was used.
 static void weigh(const struct bench_kernel *kernel, int size)
 {
@@ -491,7 +515,7 @@ static int write_data(const struct bench_kernel *kernel, int size, const char *p
 int main(int argc, char **argv)
 {
     const struct bench_kernel *kernel = &bench_kernel_ours;
-    int size = kernel->normal, keep = 1, checked = 0, timed = 0, weighed = 0;
+    int size = kernel->normal, keep = 1, checked = 0, timed = 0, weighed = 0, fetched = 0;
     double seconds = 1.0;
     const char *only = NULL, *alone = NULL, *data = NULL;
     variants[variant_count++] = (struct variant){"primal", kernel, NULL, NULL, 0, 0, NULL, 0};
@@ -523,6 +547,8 @@ int main(int argc, char **argv)
                 seconds = atof(argv[++i]);
         } else if (strcmp(argv[i], "--memory") == 0)
             weighed = 1;
+        else if (strcmp(argv[i], "--faults") == 0)
+            fetched = 1;
         else if (strcmp(argv[i], "--once") == 0 && more)
             only = argv[++i];
         else if (strcmp(argv[i], "--variant") == 0 && more)
@@ -559,12 +585,14 @@ int main(int argc, char **argv)
         variants[0] = *find(alone);
         variant_count = 1;
     }
-    int all = !checked && !timed && !weighed;
+    int all = !checked && !timed && !weighed && !fetched;
     if (checked || all)
         check(kernel, size);
     if (timed || all)
         measure(kernel, size, seconds);
     if (weighed || all)
         weigh(kernel, size);
+    if (fetched)
+        count_faults(kernel, size);
     return failures > 0;
 }

@@ -119,6 +119,8 @@ pub struct Printed {
     pub times: Vec<(String, Time)>,
     /// By variant.
     pub memory: Vec<(String, Memory)>,
+    /// Pages fetched from the system in one of many calls, by variant.
+    pub faults: Vec<(String, u64)>,
     /// Bytes of distinct data that a reverse sweep needs.
     pub kept: Option<u64>,
     /// Sizes that show the growth.
@@ -309,6 +311,7 @@ fn read_line(line: &str, printed: &mut Printed) -> Option<()> {
             let memory = Memory { heap: heap.parse().ok()?, stack: stack.parse().ok()? };
             printed.memory.push(((*variant).to_owned(), memory));
         }
+        ["FAULTS", _, _, variant, pages] => printed.faults.push(((*variant).to_owned(), pages.parse().ok()?)),
         ["KEPT", _, _, bytes] => printed.kept = Some(bytes.parse().ok()?),
         ["SIZES", _, sizes @ ..] => {
             for size in sizes {
@@ -339,6 +342,7 @@ mod tests {
             "TIME heat 40 primal 120.5 130",
             "MEMORY heat 40 gradient 4096 512",
             "KEPT heat 40 12800",
+            "FAULTS heat 40 gradient 3",
             "SIZES heat 40 400",
         ] {
             read_line(line, &mut printed).unwrap();
@@ -346,6 +350,7 @@ mod tests {
         assert_eq!((printed.compared, printed.size, printed.kept), (1, 40, Some(12800)));
         assert_eq!(printed.time("primal"), Some(Time { minimum: 120.5, median: 130.0 }));
         assert_eq!(printed.memory("gradient"), Some(Memory { heap: 4096, stack: 512 }));
+        assert_eq!(printed.faults, [("gradient".to_owned(), 3)]);
         assert_eq!(printed.sizes, [40, 400]);
         assert!(read_line("TIME heat 40 primal x 1", &mut printed).is_none());
     }

@@ -1,5 +1,6 @@
 //! What gradients of kernels take from malloc, beside what has to be kept: a limit for each, with a little room, so that nothing
 //! comes back that was once left out of a tape. And with a limit that the user sets (`-enzyme-max-tape`): no more than that.
+//! What several buffers take is kept by glibc from call to call, with its own settings.
 
 use std::process::ExitCode;
 
@@ -62,13 +63,31 @@ fn main() -> ExitCode {
             move || keeps_little(name, size, most + most / 20, Some(most), STRICT).map_err(|e| e.to_string().into());
         Trial::test(format!("{name}_limited"), limited)
     };
+    let fetched = Trial::test("rk4_fetched", || fetches_little("rk4", "100").map_err(|e| e.to_string().into()));
     let trials = LIMITS
         .into_iter()
         .map(little)
         .chain(FAST.into_iter().map(fast))
         .chain(GRANTED.into_iter().map(granted))
+        .chain([fetched])
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Calls after the first ones fetch no pages for a tape of several buffers: 382 without what keeps them.
+fn fetches_little(name: &str, size: &str) -> Result<()> {
+    let folder = scratch()?;
+    let main = kernels::build_main(folder.path())?;
+    let missing = || Error::Failed(format!("no kernel {name}, or no word on its pages"));
+    let kernel = kernels::kernels()?.into_iter().find(|k| k.name == name).ok_or_else(missing)?;
+    let built = kernel.build(folder.path(), &main, STRICT, &[])?;
+    let arguments = ["--size", size, "--default-malloc", "--faults", "--variant", "gradient"];
+    let printed = kernels::run(&built.program, &arguments)?;
+    match printed.faults.as_slice() {
+        [(_, pages)] if *pages < 20 => Ok(()),
+        [(_, pages)] => Err(Error::Failed(format!("a call of the gradient of {name} fetches {pages} pages"))),
+        _ => Err(missing()),
+    }
 }
 
 fn keeps_little(name: &str, size: &str, most: u64, limit: Option<u64>, mode: Mode) -> Result<()> {

@@ -17,9 +17,10 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads the project that this program was built from.
+    /// Reads the project that cargo runs this program for: a copy of a tree may bring along what was built in the other one.
     pub fn load() -> Result<Project> {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in no workspace")?;
+        let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let manifest = Path::new(&own).parent().context("xtask lies in no workspace")?;
         let metadata = MetadataCommand::new()
             .manifest_path(manifest.join("Cargo.toml"))
             .exec()

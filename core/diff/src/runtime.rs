@@ -4,8 +4,8 @@
 //! program with `abort`: a derivative has no other way to say it.
 
 use enzyme_ir::{
-    BinOp, BlockId, ByteRun, ByteType, CastOp, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage, MemClass,
-    Module, Op, TypeId, ValueId,
+    Access, BinOp, BlockId, ByteRun, ByteType, CastOp, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage,
+    MemClass, Module, Op, TypeId, ValueId,
 };
 use smallvec::smallvec;
 
@@ -99,6 +99,50 @@ pub fn alloc(module: &mut Module) -> FuncId {
         let p = e.call("malloc", c.ptr, &[args[0]]);
         return_or_abort(e, p, args[0]);
     })
+}
+
+/// What `reserve` has a use for: glibc gives smaller blocks from memory that it keeps, and maps larger ones whatever was freed before.
+const RESERVED_BYTES: std::ops::RangeInclusive<u64> = (128 << 10)..=(32 << 20);
+
+/// `void enzyme.rt.reserve(i64 bytes)`: takes so much at once, and gives it back untouched. From then on glibc keeps that
+/// much of what is freed (mallopt(3), M_TRIM_THRESHOLD: it follows the largest block that was unmapped), where buffers that
+/// are taken one by one would go back to the system, and come from there page by page, in every call of a derivative.
+fn reserve(module: &mut Module) -> FuncId {
+    let c = common(module);
+    let f = define(module, "enzyme.rt.reserve", c.void, &[c.i64], |e, args| {
+        let slot = e.slot(c.ptr, None);
+        let (least, range) = (e.b().i64(*RESERVED_BYTES.start()), RESERVED_BYTES.end() - RESERVED_BYTES.start());
+        let (above, range) = (e.b().binary(BinOp::Sub, args[0], least), e.b().i64(range));
+        let wanted = e.b().icmp(IntPred::Ule, above, range);
+        let (take, done) = (e.new_block("take"), e.new_block("done"));
+        e.b().cond_br(wanted, take, done);
+        e.block = take;
+        let p = e.call("malloc", c.ptr, &[args[0]]);
+        // LLVM drops memory that is freed unused; this one goes through a place that it may not look through.
+        let access = Access { volatile: true, ..Access::default() };
+        e.b().inst(Op::Store(access), smallvec![p, slot], c.void);
+        let p = e.b().value(Op::Load(access), smallvec![slot], c.ptr);
+        e.call("free", c.void, &[p]);
+        e.b().br(done);
+        e.block = done;
+        e.b().ret(None);
+    });
+    module.funcs[f].attrs.inactive = true;
+    f
+}
+
+/// Allocates buffers of so many bytes, each with its own pointer.
+pub fn buffers(e: &mut Emit<'_>, bytes: &[ValueId]) -> Vec<ValueId> {
+    if let [first, others @ ..] = bytes
+        && !others.is_empty()
+        && e.module.triple.contains("linux-gnu")
+    {
+        let total = others.iter().fold(*first, |sum, more| e.b().add(sum, *more));
+        let f = reserve(e.module);
+        e.call_func(f, &[total]);
+    }
+    let f = alloc(e.module);
+    bytes.iter().map(|bytes| e.call_func(f, &[*bytes])).collect()
 }
 
 /// Bytes at multiples of which `malloc` puts memory, on every system with 8-byte pointers.

@@ -209,21 +209,7 @@ impl Reverse<'_, '_> {
                 self.e.b().store(zero, n, 0, MemClass::Unknown);
             }
             self.reset_latest(l);
-            let inside: Vec<(LoopId, Rows)> =
-                self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, c)| (*id, c.rows.clone())).collect();
-            for (id, rows) in inside {
-                match rows {
-                    Rows::Exact(count) => self.allocate_exact(id, count),
-                    Rows::PerEntry(_, Some(counts)) => self.allocate_guess(id, &counts),
-                    Rows::PerEntry(_, None) | Rows::PerIteration => {}
-                }
-            }
-            for n in 0..self.plan.steady.len() {
-                let cache = &self.plan.steady[n];
-                if let Some(counts) = cache.guess.clone().filter(|_| cache.outermost == l) {
-                    self.guess_steady(n, &counts);
-                }
-            }
+            self.allocate_rows(l);
             self.open_steady(l);
             if let Some(Rows::PerEntry(v, _)) = self.plan.loops.get(&l).map(|c| c.rows.clone()) {
                 let count = self.forward_value(v);

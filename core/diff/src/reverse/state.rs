@@ -507,43 +507,68 @@ impl Reverse<'_, '_> {
         all.filter(|(_, c)| c.place.over == l).map(|(n, _)| n).collect()
     }
 
-    /// Allocates the rows of the outermost loop `l` before it.
-    pub fn allocate_exact(&mut self, l: LoopId, count: ValueId) {
+    /// Allocates, before the outermost loop `l`, the rows of the loops in it whose number is known there: exactly, or as many
+    /// as can be expected, within [`GUESS_BYTES`].
+    pub fn allocate_rows(&mut self, l: LoopId) {
+        let mut wanted: Vec<(CacheSlots, ValueId)> = Vec::new();
+        let inside: Vec<(LoopId, Rows)> =
+            self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, c)| (*id, c.rows.clone())).collect();
+        for (id, rows) in inside {
+            let Some(slots) = self.state.caches.get(&id).cloned() else { continue };
+            match rows {
+                Rows::Exact(count) => {
+                    let rows = self.iterations(count);
+                    wanted.push((slots, self.with_front(id, rows)));
+                }
+                Rows::PerEntry(_, Some(counts)) => {
+                    let (expected, first) = self.guess(&slots, &counts, self.front(id));
+                    self.state.caches.entry(id).and_modify(|slots| slots.expected = Some(expected));
+                    wanted.push((slots, first));
+                }
+                Rows::PerEntry(_, None) | Rows::PerIteration => {}
+            }
+        }
+        for n in 0..self.plan.steady.len() {
+            let cache = &self.plan.steady[n];
+            let Some(counts) = cache.guess.clone().filter(|_| cache.outermost == l) else { continue };
+            let Some(slots) = self.state.steady.get(n).map(|s| s.cache.clone()) else { continue };
+            let (expected, first) = self.guess(&slots, &counts, 0);
+            self.state.steady[n].cache.expected = Some(expected);
+            wanted.push((slots, first));
+        }
+        let times = crate::runtime::times(self.e.module);
+        let mut bytes = Vec::new();
+        for (slots, rows) in &wanted {
+            for of in &slots.buffers {
+                let row = self.e.b().i64(of.row);
+                bytes.push(self.e.call_func(times, &[*rows, row]));
+            }
+        }
+        let buffers = crate::runtime::buffers(&mut self.e, &bytes);
+        let of = wanted.iter().flat_map(|(slots, _)| &slots.buffers);
+        for (of, buffer) in of.zip(buffers) {
+            self.e.b().store(buffer, of.slot, 0, MemClass::Unknown);
+        }
+        for (slots, rows) in &wanted {
+            self.e.b().store(*rows, slots.rows, 0, MemClass::Unknown);
+        }
+    }
+
+    /// The number of iterations of a loop from its backedge count.
+    fn iterations(&mut self, count: ValueId) -> ValueId {
         let one = self.e.b().i64(1);
         let count = self.forward_value(count);
         let count = self.e.to_i64(count);
-        let rows = self.e.b().add(count, one);
-        let rows = self.with_front(l, rows);
-        if let Some(slots) = self.state.caches.get(&l).cloned() {
-            self.allocate_rows(&slots, rows);
-        }
+        self.e.b().add(count, one)
     }
 
-    /// Allocates as many rows of `l` as these counts let expect, within [`GUESS_BYTES`].
-    pub fn allocate_guess(&mut self, l: LoopId, counts: &[ValueId]) {
-        if let Some(slots) = self.state.caches.get(&l).cloned() {
-            let expected = self.guess(&slots, counts, self.front(l));
-            self.state.caches.entry(l).and_modify(|slots| slots.expected = Some(expected));
-        }
-    }
-
-    /// The same for what is the same throughout a loop.
-    pub fn guess_steady(&mut self, n: usize, counts: &[ValueId]) {
-        if let Some(slots) = self.state.steady.get(n).cloned() {
-            let expected = self.guess(&slots.cache, counts, 0);
-            self.state.steady[n].cache.expected = Some(expected);
-        }
-    }
-
-    fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId], front: u64) -> ValueId {
+    /// How many rows these counts let expect, and how many of them are allocated at first.
+    fn guess(&mut self, slots: &CacheSlots, counts: &[ValueId], front: u64) -> (ValueId, ValueId) {
         let row = slots.buffers.iter().map(|b| b.row).sum::<u64>().max(1);
         let times = crate::runtime::times(self.e.module);
-        let one = self.e.b().i64(1);
-        let mut rows = one;
+        let mut rows = self.e.b().i64(1);
         for (n, c) in counts.iter().enumerate() {
-            let count = self.forward_value(*c);
-            let count = self.e.to_i64(count);
-            let mut iterations = self.e.b().add(count, one);
+            let mut iterations = self.iterations(*c);
             if n == 0 && front > 0 {
                 let front = self.e.b().i64(front);
                 iterations = self.e.b().add(iterations, front);
@@ -552,21 +577,7 @@ impl Reverse<'_, '_> {
         }
         let most = self.e.b().i64((GUESS_BYTES / row).max(1));
         let fits = self.e.b().icmp(IntPred::Ult, rows, most);
-        let first = self.e.choose(fits, rows, most);
-        self.allocate_rows(slots, first);
-        rows
-    }
-
-    fn allocate_rows(&mut self, slots: &CacheSlots, rows: ValueId) {
-        let times = crate::runtime::times(self.e.module);
-        let alloc = crate::runtime::alloc(self.e.module);
-        for of in &slots.buffers {
-            let row = self.e.b().i64(of.row);
-            let bytes = self.e.call_func(times, &[rows, row]);
-            let buffer = self.e.call_func(alloc, &[bytes]);
-            self.e.b().store(buffer, of.slot, 0, MemClass::Unknown);
-        }
-        self.e.b().store(rows, slots.rows, 0, MemClass::Unknown);
+        (rows, self.e.choose(fits, rows, most))
     }
 
     /// Says that the entry of `l` at hand has `rows` rows.
