@@ -47,6 +47,14 @@ const GRANTED: [(&str, &str, u64); 5] = [
     ("gmm", "100", 30_000),
 ];
 
+/// Kernels, sizes, limits, and the most bytes that states may take, with the last one, which comes on top.
+const STATES: [(&str, &str, u64, u64); 2] = [
+    // All states, without the slopes, which each step fills before it reads them: 610,000 bytes with them.
+    ("rk4", "100", 600_000, 440_000),
+    // Neighbours in a periodic grid, whose rows follow from a choice, are within the state; eleven megabytes without a limit.
+    ("brusselator", "26", 1_000_000, 1_100_000),
+];
+
 const STRICT: Mode = Mode { native: false, fast: false };
 const FASTER: Mode = Mode { native: false, fast: true };
 
@@ -57,6 +65,10 @@ fn main() -> ExitCode {
     let fast = |(name, size, most): (&'static str, &'static str, u64)| {
         let kept = move || keeps_little(name, size, most, None, FASTER).map_err(|e| e.to_string().into());
         Trial::test(format!("{name}_fast"), kept)
+    };
+    let state = |(name, size, limit, most): (&'static str, &'static str, u64, u64)| {
+        let kept = move || keeps_little(name, size, most, Some(limit), STRICT).map_err(|e| e.to_string().into());
+        Trial::test(format!("{name}_state"), kept)
     };
     let granted = |(name, size, most): (&'static str, &'static str, u64)| {
         let limited =
@@ -69,6 +81,7 @@ fn main() -> ExitCode {
         .map(little)
         .chain(FAST.into_iter().map(fast))
         .chain(GRANTED.into_iter().map(granted))
+        .chain(STATES.into_iter().map(state))
         .chain([fetched])
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

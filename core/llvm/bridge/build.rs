@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 69] = [
+const SOURCES: [&str; 70] = [
     "plugin",
     "options",
     "host",
@@ -33,6 +33,7 @@ const SOURCES: [&str; 69] = [
     "library",
     "products",
     "checkpoint",
+    "temporaries",
     "schedule",
     "samples",
     "flow",

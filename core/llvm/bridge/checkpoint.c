@@ -1,7 +1,7 @@
 // The schedule of a checkpointed loop at run time: which states of the loop are kept, and which steps are done again.
 // The build compiles this to bitcode, `schedule.cpp` links it to the module that needs it.
 //
-// A state is the content of all regions that the loop may write. The forward sweep calls `before` before each step. Where
+// A state is the content of all regions that the loop may write, but for temporaries, which each step fills before it reads them. The forward sweep calls `before` before each step. Where
 // the number of steps is known on entry, states are kept where binomial checkpointing wants them (Griewank, Walther,
 // "Algorithm 799: revolve", ACM TOMS 26, 2000); else at equal distances, which double, with every other state dropped,
 // when there is no more room (after Stumm, Walther, "New algorithms for optimal online checkpointing", SIAM J. Sci.
@@ -45,7 +45,7 @@ struct snapshot {
 };
 
 struct schedule {
-    struct regions state, read;
+    struct regions state, temporary, read;
     struct snapshot *kept; // steps ascending; behind the first `used` free buffers
     number used, made, room;
     number most;   // states that may be kept at once
@@ -207,18 +207,21 @@ void *enzyme_checkpoint_new(number bytes, number states, number steps)
     return s;
 }
 
-// `written`: whether the loop may write there.
+// `written`: whether the loop may write there. Bytes below zero: what is left there between steps is not read.
 void enzyme_checkpoint_region(void *schedule, char *at, number bytes, number written)
 {
     struct schedule *s = schedule;
     if (bytes > 0)
         add(written ? &s->state : &s->read, at, (size)bytes);
+    else if (bytes < 0)
+        add(&s->temporary, at, (size)-bytes);
 }
 
 void enzyme_checkpoint_begin(void *schedule)
 {
     struct schedule *s = schedule;
     join(&s->state);
+    join(&s->temporary);
     join(&s->read);
     // The list of states grows by doubling: old and new, it takes three entries for each.
     if (s->most < 0)
@@ -274,8 +277,9 @@ static number cost_of(const struct schedule *s, number by)
 void enzyme_checkpoint_turn(void *schedule)
 {
     struct schedule *s = schedule;
-    s->last = grow(0, s->state.bytes);
+    s->last = grow(0, s->state.bytes + s->temporary.bytes);
     save(&s->state, s->last);
+    save(&s->temporary, s->last + s->state.bytes);
     if (s->first_read) {
         char *now = grow(0, s->read.bytes);
         save(&s->read, now);
@@ -307,10 +311,12 @@ int enzyme_checkpoint_next(void *schedule)
         if (s->first_read)
             restore(&s->read, s->first_read, 0);
         restore(&s->state, s->last, 1);
+        restore(&s->temporary, s->last + s->state.bytes, 1);
         for (number i = 0; i < s->made; i++)
             free(s->kept[i].data);
         free(s->kept);
         free(s->state.all);
+        free(s->temporary.all);
         free(s->read.all);
         free(s->last);
         free(s->first_read);

@@ -9,13 +9,14 @@
 //
 //   ... parameters of the step ..., bytes for states, states, trip count or -1, and of each region: address, bytes
 //
-// Its name says whether the regions hold all that the loop reads (`all`, else `some`), and how many of them it may
-// write, which come first. See extents.h for these.
+// The bytes are below zero where no step reads what the one before it has left there (temporaries.h). Its name says
+// whether the regions hold all that the loop reads (`all`, else `some`), and how many of them it may write, which come
+// first. See extents.h for these.
 //
 // Not handled, so refused, each with a note: steps that throw, allocate what outlives them, store pointers, call what
 // may write memory or do I/O, are volatile or atomic; pointers carried from step to step; memory without known extent.
 
-#include "extents.h"
+#include "temporaries.h"
 
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -30,17 +31,46 @@ using namespace llvm;
 
 namespace {
 
+// Of a pointer that is used more often it is not asked where it goes.
+constexpr unsigned kUses = 10000;
 // How often loads are looked for that can come before a loop.
 constexpr int kHoistRounds = 6;
 
-class Candidate : public enz::Extents {
-public:
-  using Extents::Extents;
+// What a step is given, and what it computes again from that: addresses and numbers of before the loop. So it has few
+// parameters, and what is known of an argument of the function is known of its own.
+struct Inputs {
+  SetVector<Value *> given;
+  SetVector<Instruction *> again;
 
-  void transform(uint64_t limit, int64_t states, unsigned number);
+  void add(Value *value) {
+    if (given.contains(value))
+      return;
+    auto *inst = dyn_cast<Instruction>(value);
+    const bool simple = inst && isa<GetElementPtrInst, BinaryOperator, CastInst, ICmpInst, SelectInst>(inst) &&
+                        inst->getType()->isIntOrPtrTy() && !inst->mayReadOrWriteMemory() &&
+                        isSafeToSpeculativelyExecute(inst);
+    if (!simple) {
+      given.insert(value);
+      return;
+    }
+    if (again.contains(inst))
+      return;
+    for (Value *operand : inst->operands())
+      if (isa<Argument, Instruction>(operand))
+        add(operand);
+    again.insert(inst);
+  }
+};
+
+class Candidate : public enz::Temporaries {
+public:
+  using Temporaries::Temporaries;
+
+  // Whether it could be done.
+  bool transform(uint64_t limit, int64_t states, unsigned number);
 
 private:
-  Function *makeStep(const Twine &name, ArrayRef<Value *> inputs, ArrayRef<AllocaInst *> slots,
+  Function *makeStep(const Twine &name, const Inputs &inputs, ArrayRef<AllocaInst *> slots,
                      const DenseMap<PHINode *, AllocaInst *> &slot_of,
                      const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges);
   Function *makeLoop(const Twine &name, Function &step, ArrayRef<Type *> control);
@@ -48,14 +78,14 @@ private:
 
 // The body of the loop: reads what the step before left in the slots, and leaves its own there. Returns 0 to go on,
 // else the number of the edge by which the loop is left.
-Function *Candidate::makeStep(const Twine &name, ArrayRef<Value *> inputs, ArrayRef<AllocaInst *> slots,
+Function *Candidate::makeStep(const Twine &name, const Inputs &inputs, ArrayRef<AllocaInst *> slots,
                               const DenseMap<PHINode *, AllocaInst *> &slot_of,
                               const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges) {
   LLVMContext &context = function_.getContext();
   SmallVector<Type *, 16> types;
   for (AllocaInst *slot : slots)
     types.push_back(slot->getType());
-  for (Value *input : inputs)
+  for (Value *input : inputs.given)
     types.push_back(input->getType());
   auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
   Function *step = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
@@ -68,14 +98,28 @@ Function *Candidate::makeStep(const Twine &name, ArrayRef<Value *> inputs, Array
     step->addParamAttr(n, Attribute::NoAlias);
     step->getArg(n++)->setName("state");
   }
-  for (Value *input : inputs) {
+  // No two parameters stand for one object, if none is a pointer of unknown origin.
+  const bool apart = all_of(inputs.given, [](Value *input) {
+    return !input->getType()->isPtrOrPtrVectorTy() || isa<Argument, AllocaInst>(input);
+  });
+  for (Value *input : inputs.given) {
     step->getArg(n)->setName(input->getName());
+    if (const auto *argument = dyn_cast<Argument>(input);
+        argument && apart && argument->hasNoAliasAttr() &&
+        !PointerMayBeCaptured(argument, /*ReturnCaptures=*/true, kUses))
+      step->addParamAttr(n, Attribute::NoAlias);
     map[input] = step->getArg(n++);
   }
   BasicBlock *entry = BasicBlock::Create(context, "entry", step);
   for (BasicBlock *block : loop_.blocks())
     map[block] = CloneBasicBlock(block, map, "", step);
   IRBuilder<> build(entry);
+  for (Instruction *inst : inputs.again) {
+    Instruction *copy = inst->clone();
+    copy->setName(inst->getName());
+    RemapInstruction(build.Insert(copy), map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    map[inst] = copy;
+  }
   for (PHINode &phi : loop_.getHeader()->phis()) {
     Value *copy = map[&phi];
     map[&phi] = build.CreateLoad(phi.getType(), parameter[slot_of.lookup(&phi)], phi.getName());
@@ -176,7 +220,7 @@ Function *Candidate::makeLoop(const Twine &name, Function &step, ArrayRef<Type *
   return loop;
 }
 
-void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
+bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   LLVMContext &context = function_.getContext();
   BasicBlock *preheader = loop_.getLoopPreheader();
   BasicBlock *header = loop_.getHeader();
@@ -185,6 +229,11 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   Type *i64 = build.getInt64Ty();
   const bool annotated = states > 0;
 
+  // Where not all that is accessed is saved, the loop stays as it is.
+  Value *inside = isInside();
+  if (!inside && any_of(loose_, [](const enz::Loose &access) { return access.written; }))
+    return false;
+  complete_ &= inside != nullptr;
   // Slots for what passes from step to step, and for what leaves the loop.
   SetVector<std::pair<BasicBlock *, BasicBlock *>> edges;
   for (BasicBlock *block : loop_.blocks())
@@ -241,6 +290,8 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   regions_ = std::move(sorted);
   const size_t written = slots.size() + count_if(regions_, [](const enz::Region &region) { return region.written; });
   Value *state = build.getInt64(0);
+  // By base: whether no step reads what it finds there.
+  DenseMap<Value *, Value *> temporary;
   for (AllocaInst *slot : slots) {
     control.append({slot, build.getInt64(layout_.getTypeAllocSize(slot->getAllocatedType()))});
     state = build.CreateAdd(state, control.back());
@@ -257,10 +308,20 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
       start = build.CreatePtrAdd(region.base, low);
       bytes = build.CreateSelect(guardOf(build, region.guards), bytes, build.getInt64(0));
     }
+    if (region.written) {
+      Value *base = region.object ? region.object : region.base;
+      const auto [known, isNew] = temporary.try_emplace(base, nullptr);
+      if (isNew)
+        temporary[base] = isTemporary(base);
+      build.SetInsertPoint(place);
+      if (Value *unread = temporary.lookup(base)) {
+        state = build.CreateAdd(state, build.CreateSelect(unread, build.getInt64(0), bytes));
+        bytes = build.CreateSelect(unread, build.CreateNeg(bytes), bytes);
+      } else {
+        state = build.CreateAdd(state, bytes);
+      }
+    }
     control.append({start, bytes});
-    build.SetInsertPoint(place);
-    if (region.written)
-      state = build.CreateAdd(state, bytes);
   }
   // One state is kept at least, and the last one.
   build.SetInsertPoint(place);
@@ -271,7 +332,7 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
       wanted.push_back(count ? count : build.getInt64(-1));
     }
 
-  SetVector<Value *> inputs;
+  Inputs inputs;
   for (BasicBlock *block : loop_.blocks())
     for (Instruction &inst : *block)
       for (Use &use : inst.operands()) {
@@ -280,18 +341,18 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
           continue;
         auto *def = dyn_cast<Instruction>(use.get());
         if (isa<Argument>(use.get()) || (def && !loop_.contains(def)))
-          inputs.insert(use.get());
+          inputs.add(use.get());
       }
   for (auto [from, to] : edges)
     for (PHINode &phi : to->phis())
       if (slot_of.count(&phi))
         if (Value *v = phi.getIncomingValueForBlock(from);
             isa<Argument>(v) || (isa<Instruction>(v) && !loop_.contains(cast<Instruction>(v))))
-          inputs.insert(v);
+          inputs.add(v);
 
   const std::string stem = "enzyme.checkpoint.";
   const std::string tail = function_.getName().str() + "." + std::to_string(number);
-  Function *step = makeStep(stem + "step." + tail, inputs.getArrayRef(), slots, slot_of, edges);
+  Function *step = makeStep(stem + "step." + tail, inputs, slots, slot_of, edges);
   SmallVector<Type *, 16> types;
   for (Value *value : control)
     types.push_back(value->getType());
@@ -304,21 +365,26 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   plain->setName("plain");
   BasicBlock *checkpointed = BasicBlock::Create(context, "checkpointed", &function_, plain);
   build.SetInsertPoint(preheader->getTerminator());
+  const bool always = annotated && (!inside || isa<ConstantInt>(inside));
   if (annotated) {
-    build.CreateBr(checkpointed);
+    if (always)
+      build.CreateBr(checkpointed);
+    else
+      build.CreateCondBr(inside, checkpointed, plain);
   } else {
     SmallVector<Type *, 8> counts(wanted.size(), i64);
     FunctionCallee ask = function_.getParent()->getOrInsertFunction(
         stem + "wanted." + std::to_string(wanted.size()), FunctionType::get(build.getInt1Ty(), counts, false));
     cast<Function>(ask.getCallee())->setDoesNotThrow();
-    build.CreateCondBr(build.CreateCall(ask, wanted), checkpointed, plain);
+    Value *asked = build.CreateCall(ask, wanted);
+    build.CreateCondBr(inside ? build.CreateAnd(asked, inside) : asked, checkpointed, plain);
   }
   preheader->getTerminator()->eraseFromParent();
   build.SetInsertPoint(checkpointed);
   for (PHINode &phi : header->phis())
     build.CreateStore(phi.getIncomingValueForBlock(plain), slot_of.lookup(&phi));
   SmallVector<Value *, 32> args(slots.begin(), slots.end());
-  args.append(inputs.begin(), inputs.end());
+  args.append(inputs.given.begin(), inputs.given.end());
   args.append(control.begin(), control.end());
   CallInst *code = build.CreateCall(loop, args);
   if (const DebugLoc at = loop_.getStartLoc())
@@ -340,8 +406,9 @@ void Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
     else
       out->addCase(build.getInt32(static_cast<uint32_t>(i) + 1), way);
   }
-  if (annotated)
+  if (always)
     EliminateUnreachableBlocks(function_);
+  return true;
 }
 
 CallInst *markOf(Instruction &inst) {
@@ -456,9 +523,11 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
     }
     if (!why.empty())
       return false;
-    candidate.transform(options.max_tape, states, number);
+    const bool done = candidate.transform(options.max_tape, states, number);
+    if (!done)
+      say("loop at " + place + " of @" + name + " cannot be checkpointed: nobody knows where it writes");
     host.functions->invalidate(function, PreservedAnalyses::none());
-    return true;
+    return done;
   };
   erase_if(work, [&](const auto &entry) { return !examined(entry.first, entry.second, false, 0); });
   unsigned number = 0;

@@ -28,6 +28,8 @@ using namespace llvm;
 
 // More regions than this, and a loop is left alone.
 constexpr size_t kRegionLimit = 256;
+// Of more blocks than this it is not asked when they are run.
+constexpr size_t kBlockLimit = 64;
 // With more writes than this, loads stay where they are.
 constexpr size_t kWriteLimit = 512;
 
@@ -36,6 +38,7 @@ struct Range {
   explicit operator bool() const { return low && high; }
 };
 
+// Conditions, and blocks that are run.
 using Guards = SmallVector<std::pair<Value *, bool>, 4>;
 
 // Memory that the loop accesses: an object, or `bytes` from `base + low`.
@@ -46,6 +49,14 @@ struct Region {
   Guards guards;
   bool written = false;
   bool sure = true;
+};
+
+// An access of which no region is known that it touches all of.
+struct Loose {
+  Value *pointer;
+  TypeSize size;
+  Value *length;
+  bool written;
 };
 
 // A loop of which it is asked whether its steps can be repeated.
@@ -98,6 +109,7 @@ public:
         access(inst);
       }
     coverConditional();
+    coverLoose();
     if (why_.empty() && regions_.size() > kRegionLimit)
       why_ = "it accesses too many regions";
     return why_;
@@ -366,6 +378,10 @@ protected:
       }
       if (objects.size() == 1 && touchRange(inst, pointer, size, length, written))
         continue;
+      if (objects.size() == 1 && !(length && length->getType()->isPointerTy())) {
+        loose_.push_back({pointer, size, length, written});
+        continue;
+      }
       if (!written) {
         complete_ = false;
         continue;
@@ -511,15 +527,79 @@ protected:
       // one.
       const bool at_top = above == loop_.getHeader() && !moves && isKnownAtFirst(branch->getCondition()) &&
                           !loop_.contains(branch->getSuccessor(first ? 1 : 0));
-      if ((first || dominators_.dominates(no, node->getBlock())) && (isKnownBefore(branch->getCondition()) || at_top))
+      if ((first || dominators_.dominates(no, node->getBlock())) && (isKnownBefore(branch->getCondition()) || at_top)) {
         out.emplace_back(branch->getCondition(), first);
-      else
-        all = false;
+        continue;
+      }
+      // Several ways may lead there, as where one condition follows from another.
+      SmallPtrSet<const BasicBlock *, 16> seen;
+      if (isRunKnown(node->getBlock(), seen)) {
+        out.emplace_back(node->getBlock(), true);
+        return all;
+      }
+      all = false;
     }
     return all;
   }
 
-  bool touchRange(Instruction &inst, Value *pointer, TypeSize size, Value *length, bool written) {
+  // The block before the inner loop that a block follows or begins: it is run where that is. Null if the block may come
+  // after a part of that loop.
+  BasicBlock *beforeInner(const BasicBlock *inside, const BasicBlock *block) const {
+    const Loop *inner = loops_.getLoopFor(inside);
+    if (!loop_.contains(inner))
+      return nullptr;
+    while (inner->getParentLoop() != &loop_)
+      inner = inner->getParentLoop();
+    return inner->getHeader() == block || inner->getUniqueExitBlock() == block ? inner->getLoopPreheader() : nullptr;
+  }
+
+  // Whether it is known before the loop if each of its steps runs `block`, which is in no inner loop or begins one.
+  bool isRunKnown(const BasicBlock *block, SmallPtrSetImpl<const BasicBlock *> &seen) const {
+    if (block == loop_.getHeader() || !seen.insert(block).second)
+      return true;
+    if (seen.size() > kBlockLimit)
+      return false;
+    if (loops_.getLoopFor(block) != &loop_) {
+      const BasicBlock *before = beforeInner(block, block);
+      return before && isRunKnown(before, seen);
+    }
+    return all_of(predecessors(block), [&](const BasicBlock *from) {
+      if (!loop_.contains(from))
+        return false;
+      if (loops_.getLoopFor(from) != &loop_) {
+        const BasicBlock *before = beforeInner(from, block);
+        return before && isRunKnown(before, seen);
+      }
+      const auto *branch = dyn_cast<BranchInst>(from->getTerminator());
+      return branch && (branch->isUnconditional() || isKnownBefore(branch->getCondition())) && isRunKnown(from, seen);
+    });
+  }
+
+  Value *runs(IRBuilder<> &build, const BasicBlock *block, DenseMap<const BasicBlock *, Value *> &known) {
+    if (block == loop_.getHeader())
+      return build.getTrue();
+    if (Value *value = known.lookup(block))
+      return value;
+    if (loops_.getLoopFor(block) != &loop_)
+      return runs(build, beforeInner(block, block), known);
+    Value *any = build.getFalse();
+    for (const BasicBlock *from : predecessors(block)) {
+      if (loops_.getLoopFor(from) != &loop_) {
+        any = build.CreateOr(any, runs(build, beforeInner(from, block), known));
+        continue;
+      }
+      Value *here = runs(build, from, known);
+      const auto *branch = cast<BranchInst>(from->getTerminator());
+      if (branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1))
+        here = build.CreateAnd(here, conditionOf(build, branch->getCondition(), branch->getSuccessor(0) == block));
+      any = build.CreateOr(any, here);
+    }
+    known[block] = any;
+    return any;
+  }
+
+  // Where `size` bytes at `pointer`, or `length`, lie in all steps. Sets `moves_`.
+  bool locate(Value *pointer, TypeSize size, Value *length, Region &region) {
     if (length && length->getType()->isPointerTy())
       return false;
     const SCEV *address = evolution_.getSCEV(pointer);
@@ -530,20 +610,34 @@ protected:
     const Range range = rangeOf(evolution_.removePointerBase(address));
     if (!range || evolution_.getTypeSizeInBits(range.low->getType()) != 64)
       return false;
-    const SCEV *bytes = evolution_.getConstant(APInt(64, size.getFixedValue()));
-    if (length) {
-      bytes = evolution_.getSCEV(length);
-      if (!evolution_.isLoopInvariant(bytes, &loop_) || evolution_.getTypeSizeInBits(bytes->getType()) > 64)
-        return false;
-      bytes = evolution_.getNoopOrZeroExtend(bytes, Type::getInt64Ty(function_.getContext()));
-    }
-    Region region;
+    const SCEV *bytes = bytesAt(size, length);
+    if (!bytes)
+      return false;
     region.base = base->getValue();
     region.low = range.low;
     region.bytes = evolution_.getAddExpr(evolution_.getMinusSCEV(range.high, range.low), bytes);
+    return isKnown(region.low) && isKnown(region.bytes);
+  }
+
+  // `size`, or `length` if it is the same in all steps.
+  const SCEV *bytesAt(TypeSize size, Value *length) {
+    if (!length)
+      return evolution_.getConstant(APInt(64, size.getFixedValue()));
+    const SCEV *bytes = evolution_.getSCEV(length);
+    if (!evolution_.isLoopInvariant(bytes, &loop_) || evolution_.getTypeSizeInBits(bytes->getType()) > 64)
+      return nullptr;
+    return evolution_.getNoopOrZeroExtend(bytes, Type::getInt64Ty(function_.getContext()));
+  }
+
+  // Whether a number can be computed before the loop.
+  bool isKnown(const SCEV *number) {
     const SCEVExpander expander(evolution_, "");
-    const Instruction *place = loop_.getLoopPreheader()->getTerminator();
-    if (!expander.isSafeToExpandAt(region.low, place) || !expander.isSafeToExpandAt(region.bytes, place))
+    return expander.isSafeToExpandAt(number, loop_.getLoopPreheader()->getTerminator());
+  }
+
+  bool touchRange(Instruction &inst, Value *pointer, TypeSize size, Value *length, bool written) {
+    Region region;
+    if (!locate(pointer, size, length, region))
       return false;
     region.written = written;
     region.sure = conditions(inst.getParent(), moves_, region.guards);
@@ -580,10 +674,31 @@ protected:
       } else if (region.written) {
         return refuse("not each step touches all that some may write at " + nameOf(region.base));
       } else {
-        complete_ = false;
+        conditional_.push_back(region);
       }
     }
     regions_ = std::move(kept);
+  }
+
+  // Of what is written nobody knows where, all that is known of the same memory may be written.
+  void coverLoose() {
+    for (const Loose &access : loose_) {
+      if (!access.written)
+        continue;
+      Value *base = baseOf(access.pointer);
+      bool known = false;
+      for (Region &region : regions_)
+        if (base && region.base == base && region.sure)
+          known = region.written = true;
+      if (!known)
+        return refuse("the extent of what it writes at " + nameOf(getUnderlyingObject(access.pointer, 0)) +
+                      " is not known before it");
+    }
+  }
+
+  Value *baseOf(Value *pointer) {
+    const auto *base = dyn_cast<SCEVUnknown>(evolution_.getPointerBase(evolution_.getSCEV(pointer)));
+    return base ? base->getValue() : nullptr;
   }
 
   bool covers(const Region &outer, const Region &inner) {
@@ -613,16 +728,23 @@ protected:
 
   Value *guardOf(IRBuilder<> &build, const Guards &guards) {
     Value *all = build.getTrue();
+    DenseMap<const BasicBlock *, Value *> known;
     for (auto [condition, sense] : guards) {
-      // Outside of the header it depends on nothing in the loop.
-      Value *here = condition;
-      if (auto *compare = dyn_cast<ICmpInst>(condition); compare && loop_.contains(compare) && isKnownBefore(compare))
-        here = build.CreateICmp(compare->getPredicate(), compare->getOperand(0), compare->getOperand(1));
-      else
-        here = atFirst(build, condition);
-      all = build.CreateLogicalAnd(all, sense ? here : build.CreateNot(here));
+      const auto *block = dyn_cast<BasicBlock>(condition);
+      Value *holds = block ? runs(build, block, known) : conditionOf(build, condition, sense);
+      all = build.CreateLogicalAnd(all, holds);
     }
     return all;
+  }
+
+  Value *conditionOf(IRBuilder<> &build, Value *condition, bool sense) {
+    // Outside of the header it depends on nothing in the loop.
+    Value *here = condition;
+    if (auto *compare = dyn_cast<ICmpInst>(condition); compare && loop_.contains(compare) && isKnownBefore(compare))
+      here = build.CreateICmp(compare->getPredicate(), compare->getOperand(0), compare->getOperand(1));
+    else
+      here = atFirst(build, condition);
+    return sense ? here : build.CreateNot(here);
   }
 
   Function &function_;
@@ -637,8 +759,10 @@ protected:
   const DataLayout &layout_;
   std::string why_;
   SmallVector<Region, 8> regions_;
-  // Whether the regions hold all that the loop reads.
+  // Whether the regions hold all that the loop reads, if they hold these ranges and what is read there.
   bool complete_ = true;
+  SmallVector<Region, 4> conditional_;
+  SmallVector<Loose, 4> loose_;
   // Whether the range at hand is other in each step.
   bool moves_ = false;
 };
