@@ -532,7 +532,7 @@ protected:
         continue;
       }
       // Several ways may lead there, as where one condition follows from another.
-      SmallPtrSet<const BasicBlock *, 16> seen;
+      DenseMap<const BasicBlock *, bool> seen;
       if (isRunKnown(node->getBlock(), seen)) {
         out.emplace_back(node->getBlock(), true);
         return all;
@@ -554,16 +554,13 @@ protected:
   }
 
   // Whether it is known before the loop if each of its steps runs `block`, which is in no inner loop or begins one.
-  bool isRunKnown(const BasicBlock *block, SmallPtrSetImpl<const BasicBlock *> &seen) const {
-    if (block == loop_.getHeader() || !seen.insert(block).second)
+  // `seen` has what is known already; a block that is in the middle of it leads back to itself.
+  bool isRunKnown(const BasicBlock *block, DenseMap<const BasicBlock *, bool> &seen) const {
+    if (block == loop_.getHeader())
       return true;
-    if (seen.size() > kBlockLimit)
-      return false;
-    if (loops_.getLoopFor(block) != &loop_) {
-      const BasicBlock *before = beforeInner(block, block);
-      return before && isRunKnown(before, seen);
-    }
-    return all_of(predecessors(block), [&](const BasicBlock *from) {
+    if (const auto [at, isNew] = seen.try_emplace(block, false); !isNew)
+      return at->second;
+    const auto isKnownFrom = [&](const BasicBlock *from) {
       if (!loop_.contains(from))
         return false;
       if (loops_.getLoopFor(from) != &loop_) {
@@ -572,7 +569,17 @@ protected:
       }
       const auto *branch = dyn_cast<BranchInst>(from->getTerminator());
       return branch && (branch->isUnconditional() || isKnownBefore(branch->getCondition())) && isRunKnown(from, seen);
-    });
+    };
+    if (seen.size() > kBlockLimit)
+      return false;
+    if (loops_.getLoopFor(block) == &loop_) {
+      if (!all_of(predecessors(block), isKnownFrom))
+        return false;
+    } else if (const BasicBlock *before = beforeInner(block, block); !before || !isRunKnown(before, seen)) {
+      return false;
+    }
+    seen[block] = true;
+    return true;
   }
 
   Value *runs(IRBuilder<> &build, const BasicBlock *block, DenseMap<const BasicBlock *, Value *> &known) {
@@ -585,14 +592,15 @@ protected:
     Value *any = build.getFalse();
     for (const BasicBlock *from : predecessors(block)) {
       if (loops_.getLoopFor(from) != &loop_) {
-        any = build.CreateOr(any, runs(build, beforeInner(from, block), known));
+        any = build.CreateLogicalOr(any, runs(build, beforeInner(from, block), known));
         continue;
       }
       Value *here = runs(build, from, known);
       const auto *branch = cast<BranchInst>(from->getTerminator());
       if (branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1))
-        here = build.CreateAnd(here, conditionOf(build, branch->getCondition(), branch->getSuccessor(0) == block));
-      any = build.CreateOr(any, here);
+        here =
+            build.CreateLogicalAnd(here, conditionOf(build, branch->getCondition(), branch->getSuccessor(0) == block));
+      any = build.CreateLogicalOr(any, here);
     }
     known[block] = any;
     return any;

@@ -143,17 +143,20 @@ bool Temporaries::pieceOf(const Access &write, const Access &read, Piece &out) {
   return evolution_.isLoopInvariant(low, &loop_) && isKnown(low) && isKnown(out.bytes);
 }
 
+// Frozen, as what runs under a condition may have no number where that does not hold.
 Value *Temporaries::number(const SCEV *what) {
   SCEVExpander expander(evolution_, "enzyme.temporary");
   Instruction *place = loop_.getLoopPreheader()->getTerminator();
-  return expander.expandCodeFor(what, Type::getInt64Ty(function_.getContext()), place);
+  Value *here = expander.expandCodeFor(what, Type::getInt64Ty(function_.getContext()), place);
+  IRBuilder<> build(place);
+  return build.CreateFreeze(here);
 }
 
 // Empty where a condition does not hold.
 Temporaries::Span Temporaries::spanOf(const SCEV *low, const SCEV *bytes, const Guards &guards) {
   Value *from = number(low), *length = number(bytes);
   IRBuilder<> build(loop_.getLoopPreheader()->getTerminator());
-  Value *runs = guardOf(build, guards);
+  Value *runs = build.CreateFreeze(guardOf(build, guards));
   return {from, build.CreateAdd(from, build.CreateSelect(runs, length, build.getInt64(0)))};
 }
 
@@ -328,8 +331,9 @@ Value *Temporaries::isInside() {
       const auto range = bounds.of(evolution_.removePointerBase(evolution_.getSCEV(access.pointer)));
       if (!range)
         continue;
-      all = build.CreateAnd(all, bounds.holds());
-      found = isSaved(baseOf(access.pointer), range->low, build.CreateAdd(range->high, length));
+      all = build.CreateAnd(all, build.CreateFreeze(bounds.holds()));
+      Value *low = build.CreateFreeze(range->low), *high = build.CreateFreeze(range->high);
+      found = isSaved(baseOf(access.pointer), low, build.CreateAdd(high, length));
       break;
     }
     if (!found)
