@@ -762,6 +762,9 @@ impl<'a> Pass<'a> {
         let thrown = crate::exceptions::thrown(self.program, func, unit, &active, &differentiated);
         let caught = crate::exceptions::caught(self.program, func, unit, &|v| useful.values[v], &differentiated);
         (out.thrown, out.caught) = (thrown, caught);
+        if let Some(i) = crate::exceptions::read(self.program, func, unit, &|v| useful.values[v]) {
+            self.conflicts.push(Conflict::Unsupported(i, "what an exception carries"));
+        }
         self.check(&out, &useful);
         out.conflicts = std::mem::take(&mut self.conflicts);
         out.aborts = std::mem::take(&mut self.aborts);

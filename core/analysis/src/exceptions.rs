@@ -3,6 +3,9 @@
 //! The memory of an exception object has no shadow: so what is thrown active is lost where it is caught. Within one
 //! function nothing joins the two; the engine refuses a request in which one function throws active data and one, the
 //! same or another, computes with what it caught. What leaves the derivative is the caller's.
+//!
+//! Julia's objects are thrown by functions without derivative. So floats of what is caught there are refused ([`read`]),
+//! wherever they come from, and so is all that may lead to such a float out of sight.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +17,9 @@ use crate::program::{Program, Unit};
 
 const MAKES: &[&str] = &["__cxa_allocate_exception"];
 const CATCHES: &[&str] = &["__cxa_begin_catch", "__cxa_get_exception_ptr"];
+
+/// Functions of Julia's run-time system that return what was caught.
+const HOLDS: &[&str] = &["jl_current_exception"];
 
 /// Classes of what the named functions return, and of what it points to.
 fn classes(program: &Program<'_>, func: &Func, unit: &Unit, names: &[&str]) -> BTreeSet<ClassId> {
@@ -84,6 +90,105 @@ fn accessed(
             Op::Call(_) | Op::Invoke { .. } => {
                 let target = program.module.direct_callee(func, *i).map(|f| program.module.funcs[f].name.as_str());
                 !target.is_some_and(|n| names.contains(&n)) && func.call_args(*i).iter().any(within) && counts(*i)
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Exceptions of Julia's in a function: values that are one, or lead into one, and memory that holds such.
+#[derive(Default)]
+struct Held {
+    values: BTreeSet<ValueId>,
+    classes: BTreeSet<ClassId>,
+}
+
+/// What the address is of, as far as steps within it go.
+fn base(func: &Func, mut v: ValueId) -> ValueId {
+    while let Some(i) = func.def_inst(v)
+        && matches!(func.insts[i].op, Op::Gep { .. } | Op::Cast(_) | Op::Freeze)
+        && let Some(from) = func.insts[i].args.first()
+    {
+        v = *from;
+    }
+    v
+}
+
+/// Whether the memory is the function's own: a slot, or what a call has just made.
+fn is_own(func: &Func, v: ValueId) -> bool {
+    let made = |i: InstId| matches!(func.insts[i].op, Op::Alloca { .. } | Op::Call(_) | Op::Invoke { .. });
+    func.def_inst(base(func, v)).is_some_and(made)
+}
+
+fn held(program: &Program<'_>, func: &Func, unit: &Unit) -> Held {
+    let mut out = Held { classes: classes(program, func, unit, HOLDS), ..Held::default() };
+    let class = |v: &ValueId| unit.memory.class_of[*v];
+    loop {
+        let before = (out.values.len(), out.classes.len());
+        for (_, i) in func.placed() {
+            let inst = &func.insts[i];
+            let known = |v: &ValueId| out.values.contains(v) || class(v).is_some_and(|c| out.classes.contains(&c));
+            match &inst.op {
+                Op::Store(_) => {
+                    if let (true, Some(to)) = (inst.args.first().is_some_and(known), inst.args.get(1)) {
+                        out.classes.extend(class(to));
+                        out.values.insert(base(func, *to));
+                    }
+                }
+                Op::Call(_) | Op::Invoke { .. } => {
+                    let target = program.module.direct_callee(func, i).map(|f| program.module.funcs[f].name.as_str());
+                    if target.is_some_and(|n| HOLDS.contains(&n)) {
+                        out.values.extend(inst.result);
+                    }
+                }
+                Op::ICmp(_) | Op::FCmp(_) => {}
+                _ => {
+                    let is_pointer = program.module.ctx.types.contains_pointer(inst.ty);
+                    if is_pointer && inst.args.iter().any(known) {
+                        out.values.extend(inst.result);
+                    }
+                }
+            }
+        }
+        if before == (out.values.len(), out.classes.len()) {
+            return out;
+        }
+    }
+}
+
+/// The first instruction that takes a float, or something that may lead to one, out of an exception of Julia's.
+pub fn read(program: &Program<'_>, func: &Func, unit: &Unit, useful: &dyn Fn(ValueId) -> bool) -> Option<InstId> {
+    let held = held(program, func, unit);
+    if held.values.is_empty() {
+        return None;
+    }
+    let class = |v: &ValueId| unit.memory.class_of[*v];
+    let chain = |v: &ValueId| class(v).map(|c| unit.memory.chain(c)).unwrap_or_default();
+    let is_held = |v: &ValueId| held.values.contains(v);
+    let leads_there = |v: &ValueId| is_held(v) || chain(v).iter().any(|c| held.classes.contains(c));
+    let has_floats = |v: &ValueId| chain(v).iter().any(|c| !unit.memory.classes[*c].floats().is_empty());
+    func.placed().map(|e| e.1).find(|i| {
+        let inst = &func.insts[*i];
+        let takes_float = inst.result.is_some_and(|r| unit.carry[r].may() && useful(r));
+        match &inst.op {
+            Op::Load(_) => takes_float && inst.args.iter().any(leads_there),
+            // The exception goes where others look for it.
+            Op::Store(_) => {
+                inst.args.first().is_some_and(is_held) && inst.args.get(1).is_some_and(|p| !is_own(func, *p))
+            }
+            Op::Ret => inst.args.iter().any(leads_there),
+            Op::Call(_) | Op::Invoke { .. } => {
+                let target = program.module.direct_callee(func, *i);
+                let inactive = target.is_some_and(|f| program.module.funcs[f].attrs.inactive);
+                let ruled = target.is_some_and(|f| program.module.stated.rules.contains_key(&f));
+                let args = func.call_args(*i);
+                if let Callee::Known(k) = resolve(program.module, func, *i)
+                    && !matches!(k.memory(), MemoryEffect::Copy { .. } | MemoryEffect::Set { .. })
+                {
+                    return false;
+                }
+                let leads = takes_float || ruled || inst.result.iter().chain(args).any(has_floats);
+                !inactive && leads && args.iter().any(leads_there)
             }
             _ => false,
         }

@@ -64,7 +64,9 @@ fn called(module: &Module, func: &Func, inst: &Inst) -> Thrower {
     let Some(callee) = inst.args.first().and_then(|v| module.as_func(func, *v)) else { return Thrower::Yes };
     let target = &module.funcs[callee];
     let name = enzyme_analysis::callee::name_of(module, callee);
-    if target.attrs.nounwind || name.starts_with("llvm.") || enzyme_rules::lookup_call(name).is_some() {
+    // A function of the program's that stands for one of libm may throw, as that does not.
+    let is_own = name != target.name;
+    if target.attrs.nounwind || name.starts_with("llvm.") || !is_own && enzyme_rules::lookup_call(name).is_some() {
         return Thrower::No;
     }
     if !target.is_declaration() {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 70] = [
+const SOURCES: [&str; 71] = [
     "plugin",
     "options",
     "host",
@@ -40,6 +40,7 @@ const SOURCES: [&str; 70] = [
     "inline",
     "indirect",
     "callbacks",
+    "catching",
     "facts",
     "order",
     "steady",

@@ -157,6 +157,7 @@ Expected<std::unique_ptr<EnzJit>> make(const Module &given, uint32_t speed) {
   (*copy)->setTargetTriple((*machine)->getTargetTriple());
   StringMap<std::string> missing = leaveOut(**copy);
   optimise(**copy, **machine, speed);
+  enz::lowerHandlers(**copy);
   auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*target)).create();
   if (!jit)
     return jit.takeError();

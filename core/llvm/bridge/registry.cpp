@@ -151,6 +151,7 @@ void markAllocator(ArrayRef<Constant *> parts) {
 
 void enz_registry_mark(EnzHost host) {
   Module &module = *host->module;
+  enz::raiseHandlers(module);
   enz::markKernels(*host);
   enz::stateFortranRules(module);
   markAnnotated(module);

@@ -100,6 +100,11 @@ bool isHarmless(const llvm::Instruction &inst, void *context, uint8_t (*ask)(voi
 // Whether the body of `function` is the one that will run.
 bool exactBody(const llvm::Function &function);
 
+// Blocks with handlers that are entered by a call which returns twice, as invokes and landing pads; and back, in code
+// that is to run.
+void raiseHandlers(llvm::Module &module);
+void lowerHandlers(llvm::Module &module);
+
 // Turns the constant expressions among the operands of a function into instructions.
 void lowerConstantExpressions(llvm::Function &function);
 

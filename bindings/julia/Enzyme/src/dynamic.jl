@@ -383,8 +383,12 @@ mutable struct State
     calls::Vector{Call}
     roots::Any
     zeros::Any
+    lost::Ptr{Cvoid} # the exception that is on its way out of a call that may have written
 end
-state() = get!(() -> State(Call[], nothing, nothing), task_local_storage(), :enzyme_calls)::State
+state() = get!(() -> State(Call[], nothing, nothing, C_NULL), task_local_storage(), :enzyme_calls)::State
+
+"Whether the exception came out of a call in reverse mode that may have written before."
+lost(@nospecialize(e)) = haskey(task_local_storage(), :enzyme_calls) && state().lost == address(e)
 
 "So many calls of one function with the same arguments, each within the one before, and what is called is of a method that Julia does not compile for these types."
 const MOST = 50
@@ -405,17 +409,29 @@ same(a::Call, b::Call) = length(a.objects) == length(b.objects) && all(n -> a.ob
 
 "The call, its thunk, where that stands and what it is given."
 function prepared(kind::Symbol, block, shadow, n, roots, flags)
-    c = call_of(block, shadow, n, roots, flags)
-    push!(roots, c.objects)
-    t = thunk_of(kind, c, flags)
-    at = ready!(t)
-    c, t, at, places(t, c, roots)
+    try
+        state().lost = C_NULL
+        c = call_of(block, shadow, n, roots, flags)
+        push!(roots, c.objects)
+        t = thunk_of(kind, c, flags)
+        at = ready!(t)
+        c, t, at, places(t, c, roots)
+    catch e
+        # Not the program's, which may catch its own.
+        e isa Union{parentmodule(Dynamic).EnzymeError,InterruptException} ? rethrow() : refuse("autodiff: a call that is dispatched at run time: $(sprint(showerror, e))")
+    end
 end
 
 augmented(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = Base.invokelatest(augment, block, shadow, n, roots, flags)::Int64
 function augment(block, shadow, n, roots, flags)
     c, t, at, given = prepared(:split, block, shadow, n, roots, flags)
-    engine = within(() -> ccall(at, Ptr{Cvoid}, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)::Ptr{Cvoid}
+    engine = try
+        within(() -> ccall(at, Ptr{Cvoid}, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)::Ptr{Cvoid}
+    catch e
+        # What it has written by then nothing takes back.
+        any(k -> c.shadows[k] != C_NULL && !isbits(c.objects[k]), 1:length(c.objects)) && (state().lost = address(e))
+        rethrow()
+    end
     push!(roots, Ref(Tape(t, given, engine)))
     tape = last_of(roots)
     deliver!(block, shadow, t, roots, given, flags)

@@ -283,6 +283,7 @@ end
 function use!(native, world::UInt)
     ignored!(native, native.mod, ignore_derivatives, world)
     any(f -> occursin(TEXT, LLVM.name(f)), LLVM.functions(native.mod)) && seldom(mute!, native, world)
+    any(f -> occursin(LOCKS, LLVM.name(f)), LLVM.functions(native.mod)) && seldom(leave_locks!, native, world)
     for row in METHODS
         # By number: taken apart otherwise, each type of row would be compiled for.
         f, reach, types, model = getfield(row, 1), getfield(row, 2), getfield(row, 3), getfield(row, 4)
@@ -296,6 +297,15 @@ end
 
 const TEXT = r"^julia_.*(print|show|display|string|repr)"
 const WRITERS = Any[Normalise.TEXT..., (getfield(Base, n) for n in names(Base; all = true) if occursin(Normalise.TEXT_KEYWORDS, string(n)))...]
+
+const LOCKS = r"^julia_(try|un)?lock_"
+"Taking a lock and giving it back is without derivative; not what is done in between."
+function leave_locks!(native, world)
+    for f in (lock, unlock, trylock), m in methods(f)
+        types = Base.unwrap_unionall(m.sig).parameters
+        length(types) == 2 && types[2] isa DataType && types[2] <: Base.AbstractLock && ignored!(native, native.mod, m, world)
+    end
+end
 
 "Functions that make text, and write it, are without derivative."
 mute!(native, world) = foreach(f -> foreach(m -> ignored!(native, native.mod, m, world), methods(f)), WRITERS)

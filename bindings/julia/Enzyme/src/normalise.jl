@@ -29,8 +29,8 @@ function is_method(native, @nospecialize(f), @nospecialize(types), symbol::Strin
     code !== nothing && Emit.symbol(native, code) == symbol
 end
 
-"Marks mathematics, before anything is inlined."
-function mark_mathematics!(native, world::UInt)
+"Marks mathematics, before anything is inlined. `throws`: it matters that it throws where it is not defined."
+function mark_mathematics!(native, world::UInt, throws::Bool = false)
     c = LLVM.GetModuleContext(native.mod)
     for f in LLVM.functions(native.mod)
         LLVM.IsDeclaration(f) == 0 || continue
@@ -40,20 +40,22 @@ function mark_mathematics!(native, world::UInt)
         base = Symbol(SubString(symbol, 7, last - 1))
         count = LLVM.CountParams(f)
         if count == 2 && haskey(SCALING, base)
-            is_method(native, getfield(Base, base), Any[Float64, Int64], symbol, world) && mark_known!(c, f, SCALING[base])
+            is_method(native, getfield(Base, base), Any[Float64, Int64], symbol, world) && mark_known!(c, f, SCALING[base], throws)
             continue
         end
         table = count == 1 ? UNARY : count == 2 ? BINARY : nothing
         (table === nothing || !haskey(table, base)) && continue
         for type in Any[Float64, Float32]
             is_method(native, getfield(Base, base), count == 1 ? Any[type] : Any[type, type], symbol, world) || continue
-            mark_known!(c, f, LLVM.texts(table[base], type === Float32 ? "f" : ""))
+            mark_known!(c, f, LLVM.texts(table[base], type === Float32 ? "f" : ""), throws)
         end
     end
 end
 
-function mark_known!(c::LLVM.Ref, f::LLVM.Ref, name::String)
+function mark_known!(c::LLVM.Ref, f::LLVM.Ref, name::String, throws::Bool)
     LLVM.mark(f, c, "enzyme_math", name)
+    # A function of libm, which the engine takes it for, does not.
+    throws || LLVM.mark_enum(f, c, "nounwind")
     LLVM.unmark_enum(f, "alwaysinline")
     LLVM.mark_enum(f, c, "noinline")
 end
@@ -239,7 +241,11 @@ mutable struct Work
     linked::Vector{Bitcode.Given} # bitcode of C functions that are called
     dynamic::Bool             # calls that are dispatched at run time have a rule
     elsewhere::Vector{Pair{String,UInt}} # C functions of libraries that the process keeps to themselves, with their addresses
+    harmless::Any             # where exceptions are caught: which calls on the way to one change nothing that others see
 end
+
+"Whether a call on the way to an exception counts as others do."
+counts(w::Work, call::LLVM.Value) = w.harmless !== nothing && !seldom(parentmodule(Normalise).Catching.harmless_call!, w.harmless, call)::Bool
 
 function declared(w::Work, name::String, type::LLVM.Type)
     f = LLVM.GetNamedFunction(w.mod, name)
@@ -555,14 +561,14 @@ const MARKERS = ("llvm.julia.gc_preserve_end", "llvm.julia.gc_preserve_begin", "
 
 function function!(w::Work, f::LLVM.Value)
     warm = returning(f)
-    if isempty(warm)
+    if isempty(warm) && (w.harmless === nothing || seldom(parentmodule(Normalise).Catching.harmless!, w.harmless, f)::Bool)
         inactive!(w, f)
     end
     for b in LLVM.blocks(f), i in LLVM.instructions(b)
         op = LLVM.GetInstructionOpcode(i)
         w.dynamic && haskey(warm, b) && hands_on(i, op) && seldom(unshare!, w, i, op)
         if op == LLVM.OP_CALL
-            call!(w, f, i, haskey(warm, b))
+            call!(w, f, i, haskey(warm, b) || counts(w, i))
         elseif op == LLVM.OP_LOAD && !w.reads_globals && LLVM.GetTypeKind(LLVM.TypeOf(i)) == LLVM.KIND_POINTER
             w.reads_globals = is_literal(LLVM.GetOperand(i, 0))
         end
@@ -742,15 +748,16 @@ function type_name(type::LLVM.Type)
 end
 
 "Rewrites a module without address spaces. Whether its code stores references in objects, whether it takes some out of global ones, and the bitcode that is to be linked."
-function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool)
+function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool, catches::Bool)
     own = LLVM.functions(mod)
+    harmless = catches ? seldom(parentmodule(Normalise).Catching.survey, own) : nothing
     LLVM.link_text!(mod, models)
     c = LLVM.GetModuleContext(mod)
     for f in LLVM.functions(mod)
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
         LLVM.name(f) == "jl_bounds_error_int" && LLVM.mark(f, c, "enzyme_inactive")
     end
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[], dynamic, Pair{String,UInt}[])
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[], dynamic, Pair{String,UInt}[], harmless)
     for f in own
         LLVM.IsDeclaration(f) == 0 && function!(w, f)
     end

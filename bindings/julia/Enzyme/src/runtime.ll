@@ -26,10 +26,24 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1 immarg)
 @jl_uniontype_type = external global ptr
 @enzyme.of_unions = private constant [46 x i8] c"Enzyme: arrays of unions can't be copied here\00"
 
-; What the engine calls after it has written why a derivative can't go on: an exception, here.
-@enzyme.stopped = private constant [82 x i8] c"Enzyme: the derivative can't go on; what was written to standard error says where\00"
-define linkonce_odr void @abort() {
-  call void @jl_error(ptr @enzyme.stopped)
+; The engine writes to standard error why a derivative can't go on, and calls `abort`: an exception with the same words, here.
+@enzyme.stopped = private constant [41 x i8] c"Enzyme: the derivative can't go on: %.*s\00"
+@enzyme.words = internal global ptr null
+@enzyme.words.length = internal global i64 0
+declare void @jl_errorf(ptr, ...) noreturn
+define linkonce_odr hidden i64 @write(i32 %file, ptr %words, i64 %length) {
+  store ptr %words, ptr @enzyme.words, align 8
+  store i64 %length, ptr @enzyme.words.length, align 8
+  %n = call i64 inttoptr (i64 @WRITE@ to ptr)(i32 %file, ptr %words, i64 %length)
+  ret i64 %n
+}
+define linkonce_odr hidden void @abort() {
+  %words = load ptr, ptr @enzyme.words, align 8
+  %length = load i64, ptr @enzyme.words.length, align 8
+  ; Without the end of the line.
+  %last = sub i64 %length, 1
+  %length32 = trunc i64 %last to i32
+  call void (ptr, ...) @jl_errorf(ptr @enzyme.stopped, i32 %length32, ptr %words)
   unreachable
 }
 
@@ -436,6 +450,15 @@ declare i32 @__sigsetjmp(ptr, i32) returns_twice
 declare void @llvm.lifetime.start.p0(ptr)
 
 define linkonce_odr i32 @julia.except_enter() alwaysinline returns_twice {
+  %handler = alloca [512 x i8], align 16
+  call void @llvm.lifetime.start.p0(ptr %handler)
+  call void @jl_enter_handler(ptr %handler)
+  %again = call i32 @__sigsetjmp(ptr %handler, i32 0) returns_twice
+  ret i32 %again
+}
+
+; The same, of functions whose handlers the engine was not told of.
+define linkonce_odr i32 @julia.except_enter.kept() alwaysinline returns_twice {
   %handler = alloca [512 x i8], align 16
   call void @llvm.lifetime.start.p0(ptr %handler)
   call void @jl_enter_handler(ptr %handler)

@@ -173,7 +173,8 @@ undeclared(definitions::String) = join((line for line in split(runtime_text, '\n
 no_inner(plan, dynamic) = refuse(plan.what, dynamic ? "a derivative within it, where calls are dispatched at run time" : "a derivative within one in two sweeps")
 
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
-function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool, again::Bool, empty::Bool)
+function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool, again::Bool, empty::Bool, shown::Union{Nothing,Set{String}})
+    catches = shown !== nothing
     isempty(Emit.missing_parts) || seldom(refuse, plan.what, LLVM.texts("not on Julia ", string(VERSION), ": ", Emit.missing_parts))
     Library.load()
     native = Emit.native(instance)
@@ -188,7 +189,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     LLVM.prune!(m)
     inner = Nested.find!(native, world)
     inner !== nothing && (dynamic || plan.kind === :split) && seldom(no_inner, plan, dynamic)
-    Normalise.mark_mathematics!(native, world)
+    Normalise.mark_mathematics!(native, world, catches)
     rules, used = Rules.install!(native, plan, world)
     Models.use!(native, world)
     if inner !== nothing
@@ -202,13 +203,13 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     literals = Literals.addresses(m, objects)
     Emit.strip_address_spaces!(m)
     models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    stores, reads_globals, linked, elsewhere = Normalise.rewrite!(m, models, dynamic)
+    stores, reads_globals, linked, elsewhere = Normalise.rewrite!(m, models, dynamic, catches)
     inner === nothing || seldom(Nested.replace!, m, inner)
     dynamic = dynamic && LLVM.GetNamedFunction(m, "enzyme.dynamic") != C_NULL
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
     LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol, dynamic ? seldom(Dynamic.without_shadow, plan)::Vector{Bool} : Bool[]), dynamic ? seldom(Dynamic.registration, plan.kind)::String : "", rules))
     isempty(rules) || seldom(Rules.seal!, m, rules)
-    catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m)
+    catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m, shown)
     LLVM.inline!(m)
     roots, roots_all, roots_none = Normalise.roots!(m)
     hidden = isempty(elsewhere) ? "" : seldom(Normalise.elsewhere, m, elsewhere)::String
@@ -230,8 +231,10 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
             derived, mixed = seldom(Literals.unname!, derived)::Tuple{Ptr{Cvoid},Vector{Library.Item}}
             append!(caught, mixed)
         end
-        Library.link(derived, LLVM.texts(replace(isempty(roots) ? runtime_text : seldom(undeclared, roots)::String, "@FLOATS@" => type_address(Vector{Float64})), roots))
+        Library.link(derived, LLVM.texts(replace(replace(isempty(roots) ? runtime_text : seldom(undeclared, roots)::String, "@FLOATS@" => type_address(Vector{Float64})),
+            "@WRITE@" => string(UInt(cglobal(:write)))), roots))
         isempty(hidden) || Library.link(derived, hidden)
+        catches && Library.link(derived, seldom(Catching.definition)::String)
         dynamic && Library.link(derived, seldom(Dynamic.definitions, plan.flags)::String)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
@@ -264,7 +267,8 @@ mutable struct Cached
     dynamic::Bool # without a rule for calls that are dispatched at run time it was refused
     again::Bool   # what it asks for itself was inferred anew
     empty::Bool   # it was refused where the engine knew not that `nothing` has no content
-    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false, false, false)
+    shown::Union{Nothing,Set{String}} # functions that catch exceptions in what the derivative depends on
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false, false, false, nothing)
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.
@@ -293,9 +297,18 @@ function mended!(cached::Cached, made::Plan)
         return renewed!(cached, made)
     catch e
         e isa Nested.Uncertain && (cached.again = seldom(Nested.infer!, e)::Bool) ||
-            e isa EnzymeError && (seldom(may_be_empty!, cached, e)::Bool || seldom(may_be_mended!, e)::Bool || seldom(may_be_dynamic!, cached, made, e)::Bool) || rethrow()
+            e isa EnzymeError && (seldom(may_catch!, cached, e)::Bool || seldom(may_be_empty!, cached, e)::Bool || seldom(may_be_mended!, e)::Bool || seldom(may_be_dynamic!, cached, made, e)::Bool) || rethrow()
     end
     seldom(mended!, cached, made)::Ptr{Cvoid}
+end
+
+"Whether there are handlers that may be shown."
+function may_catch!(cached::Cached, e::EnzymeError)
+    known = something(cached.shown, Set{String}())
+    names = union(known, (Catching.method_name(i.func) for i in e.items if i.message == Catching.WHAT))
+    length(names) > length(known) || return false
+    cached.shown = names
+    true
 end
 
 "Whether memory may be taken for that of `nothing`, as a field holds now this, now an array."
@@ -331,7 +344,7 @@ function renewed!(cached::Cached, made::Plan)
     holds = code !== nothing && code === cached.code && cached.session == session[] && cached.rules == rules &&
         all(((i, c),) -> Emit.code_instance(i, world) === c, cached.used)
     if !holds
-        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world, cached.dynamic, cached.again, cached.empty)
+        cached.code, addresses, cached.needs, cached.used = compile(made, instance, world, cached.dynamic, cached.again, cached.empty, cached.shown)
         cached.address, cached.back, cached.seal = addresses[1], addresses[end-1], addresses[end]
     end
     cached.world, cached.session, cached.rules = world, session[], rules

@@ -81,7 +81,9 @@ impl Reverse<'_, '_> {
         let pair = types.tuple(vec![ptr, i32]);
         if self.e.func.personality.is_none() {
             // Any will do for a pad that only cleans up; LLVM inlines between functions with the same one.
-            let known = ["__gxx_personality_v0", "rust_eh_personality"].iter().find_map(|n| self.e.module.find_func(n));
+            let known = ["enzyme.caught", "__gxx_personality_v0", "rust_eh_personality"]
+                .iter()
+                .find_map(|n| self.e.module.find_func(n));
             let f = known.unwrap_or_else(|| self.e.module.declare("__gcc_personality_v0", i32, &[]));
             self.e.func.personality = Some(self.e.module.ctx.consts.intern(Const::Func(f)));
         }
