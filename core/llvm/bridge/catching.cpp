@@ -171,17 +171,19 @@ private:
 
   bool block_(BasicBlock &block, Stack &now) {
     for (Instruction &inst : block) {
+      if (isa<ReturnInst>(inst) && !now.empty())
+        return false;
       auto *call = dyn_cast<CallBase>(&inst);
       if (!call)
         continue;
-      if (isa<InvokeInst, CallBrInst>(call) || isa<ReturnInst>(inst))
+      if (isa<InvokeInst, CallBrInst>(call))
         return false;
       if (auto number = numbers_.find(call); number != numbers_.end()) {
         if (is_contained(now, number->second))
           return false;
         now.push_back(number->second);
       } else if (leave_ && call->getCalledFunction() == leave_) {
-        auto *count = dyn_cast<ConstantInt>(call->getArgOperand(0));
+        auto *count = call->arg_size() == 1 ? dyn_cast<ConstantInt>(call->getArgOperand(0)) : nullptr;
         if (!count || count->getZExtValue() > now.size())
           return false;
         now.truncate(now.size() - count->getZExtValue());

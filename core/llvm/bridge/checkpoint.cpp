@@ -33,6 +33,8 @@ namespace {
 
 // Of a pointer that is used more often it is not asked where it goes.
 constexpr unsigned kUses = 10000;
+// Of longer computations the result is handed over.
+constexpr unsigned kDeepest = 16;
 // How often loads are looked for that can come before a loop.
 constexpr int kHoistRounds = 6;
 
@@ -42,13 +44,13 @@ struct Inputs {
   SetVector<Value *> given;
   SetVector<Instruction *> again;
 
-  void add(Value *value) {
+  void add(Value *value, unsigned depth = 0) {
     if (given.contains(value))
       return;
     auto *inst = dyn_cast<Instruction>(value);
-    const bool simple = inst && isa<GetElementPtrInst, BinaryOperator, CastInst, ICmpInst, SelectInst>(inst) &&
-                        inst->getType()->isIntOrPtrTy() && !inst->mayReadOrWriteMemory() &&
-                        isSafeToSpeculativelyExecute(inst);
+    const bool simple =
+        inst && depth < kDeepest && isa<GetElementPtrInst, BinaryOperator, CastInst, ICmpInst, SelectInst>(inst) &&
+        inst->getType()->isIntOrPtrTy() && !inst->mayReadOrWriteMemory() && isSafeToSpeculativelyExecute(inst);
     if (!simple) {
       given.insert(value);
       return;
@@ -57,7 +59,7 @@ struct Inputs {
       return;
     for (Value *operand : inst->operands())
       if (isa<Argument, Instruction>(operand))
-        add(operand);
+        add(operand, depth + 1);
     again.insert(inst);
   }
 };
@@ -312,9 +314,9 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
       Value *base = region.object ? region.object : region.base;
       const auto [known, isNew] = temporary.try_emplace(base, nullptr);
       if (isNew)
-        temporary[base] = isTemporary(base);
+        known->second = isTemporary(base);
       build.SetInsertPoint(place);
-      if (Value *unread = temporary.lookup(base)) {
+      if (Value *unread = known->second) {
         state = build.CreateAdd(state, build.CreateSelect(unread, build.getInt64(0), bytes));
         bytes = build.CreateSelect(unread, build.CreateNeg(bytes), bytes);
       } else {
@@ -525,7 +527,8 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
       return false;
     const bool done = candidate.transform(options.max_tape, states, number);
     if (!done)
-      say("loop at " + place + " of @" + name + " cannot be checkpointed: nobody knows where it writes");
+      say("loop at " + place + " of @" + name +
+          " cannot be checkpointed: the extent of what it writes is not known before it");
     host.functions->invalidate(function, PreservedAnalyses::none());
     return done;
   };
