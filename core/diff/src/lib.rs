@@ -21,6 +21,7 @@ mod lower;
 pub mod needs;
 pub mod normalise;
 pub mod owned;
+pub mod passed;
 pub mod plan;
 pub mod refusal;
 pub mod request;

@@ -10,17 +10,21 @@ use enzyme_rules::{Needs, Operand, Place, Rule};
 use crate::copies::{Bytes, Overwritten, overwritten, taken_for_integer, writes_beside_floats};
 use crate::keys::{Key, Subject};
 use crate::owned::Replaced;
+use crate::passed::Passed;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
 
 const CONTENDED: &str = "a float in the place of a pointer, in memory of the caller";
 
 /// All keys that the reverse sweep reads directly.
-pub fn collect(module: &Module, s: &Subject<'_>) -> Result<BTreeSet<Key>, Refusal> {
+pub fn collect(module: &Module, s: &Subject<'_>, passed: &Passed) -> Result<BTreeSet<Key>, Refusal> {
     let mut out = Collector { module, s, needed: BTreeSet::new() };
     for b in s.shape.live_blocks() {
         for i in s.shape.insts(s.func, b) {
             out.instruction(i)?;
+        }
+        if passed.back.contains_key(&b) || !passed.turned.contains(&b) {
+            continue;
         }
         match s.shape.merges.get(&b) {
             Some(Merge::Decided { decider, .. }) => {
@@ -32,7 +36,7 @@ pub fn collect(module: &Module, s: &Subject<'_>) -> Result<BTreeSet<Key>, Refusa
             Some(Merge::Single(_)) | None => {}
         }
     }
-    for (l, trip) in &s.shape.trips {
+    for (l, trip) in s.shape.trips.iter().filter(|(l, _)| passed.turns(s, **l)) {
         match trip {
             Trip::Known(v) => out.primal(*v),
             Trip::Counted => drop(out.needed.insert(Key::Count(*l))),

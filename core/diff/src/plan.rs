@@ -14,6 +14,7 @@ use crate::carried::Carried;
 use crate::cut::{CachePrice, Choice, choose};
 use crate::keys::{Key, Subject};
 use crate::needs;
+use crate::passed::Passed;
 use crate::refusal::Refusal;
 use crate::shape::Trip;
 use crate::steady::{self, SteadyCache};
@@ -79,12 +80,15 @@ pub struct Plan {
     pub undone: BTreeSet<InstId>,
     /// What was known of these and others when the choice was made.
     pub undo: Undo,
+    /// What the reverse sweep passes over.
+    pub passed: Passed,
 }
 
 impl Plan {
     /// Plans the reverse derivative of `s`.
     pub fn new(module: &Module, s: &Subject<'_>, price: CachePrice) -> Result<Plan, Refusal> {
-        let mut needed = needs::collect(module, s)?;
+        let passed = Passed::new(module, s);
+        let mut needed = needs::collect(module, s, &passed)?;
         let frees = plan_frees(module, s);
         for alloc in frees.at_reversal.keys() {
             if let Some(r) = s.func.insts[*alloc].result {
@@ -148,7 +152,19 @@ impl Plan {
         let steady = steady::caches(s, &alike);
         let mut selectable = find_selectable(s);
         selectable.extend(crate::lanes::partly_undefined(module, s));
-        Ok(Plan { needed, choice, cells, loops, steady, frees, selectable, heap_slots, undone, undo: undo.clone() })
+        Ok(Plan {
+            needed,
+            choice,
+            cells,
+            loops,
+            steady,
+            frees,
+            selectable,
+            heap_slots,
+            undone,
+            undo: undo.clone(),
+            passed,
+        })
     }
 
     /// Where a load is kept that is the same throughout a loop: which of the caches, and its position there.

@@ -27,7 +27,7 @@ impl Reverse<'_, '_> {
             self.e.b().unreachable();
             return Ok(());
         };
-        let order: Vec<BlockId> = self.s.shape.live_blocks().collect();
+        let order: Vec<BlockId> = self.s.shape.live_blocks().filter(|b| self.plan.passed.turned.contains(b)).collect();
         for b in order.iter().rev() {
             let name = format!("{}.rev", self.s.func.blocks[*b].name.clone().unwrap_or_else(|| b.to_string()));
             let r = self.e.new_block(&name);
@@ -79,6 +79,9 @@ impl Reverse<'_, '_> {
         }
         if let Some(l) = self.s.shape.loops.headed_by(b) {
             return self.leave_header(b, l, &phis);
+        }
+        if let Some(before) = self.plan.passed.back.get(&b).copied() {
+            return self.edge(b, before, &phis);
         }
         match self.s.shape.merges.get(&b).cloned() {
             Some(Merge::Single(p)) => self.edge(b, p, &phis),
