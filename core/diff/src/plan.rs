@@ -202,7 +202,10 @@ fn settle(
     loop {
         let (choice, cost) = choose(module, s, &needed, price);
         let places = choice.cached.iter().filter_map(|k| steady::of(s, *k));
-        let asked = places.flat_map(|p| p.condition.into_iter().map(|c| c.0).chain(p.guards.into_iter().map(|g| g.0)));
+        let asked = places.flat_map(|p| {
+            let conditions = p.condition.into_iter().map(|c| c.0).chain(p.guards.into_iter().map(|g| g.0));
+            conditions.chain(p.per.into_iter().map(|per| per.1)).collect::<Vec<_>>()
+        });
         let asked = asked.filter(|v| s.func.as_const(*v).is_none()).map(Key::Primal);
         let more: Vec<Key> = asked.filter(|k| !needed.contains(k)).collect();
         if more.is_empty() {

@@ -10,7 +10,10 @@
 //!
 //! Where an inner loop is entered under a condition that is known before the outer one, there are no rows unless it holds.
 //!
-//! Not handled: loads whose number is not known on entry of the outer loop, or inner loops that are entered in some of its
+//! In a triangle, where `j` counts to another number in each iteration of the outer loop, there is a row for each `j` that any of
+//! them comes to.
+//!
+//! Not handled: other loads whose number is not known on entry of the outer loop, or inner loops that are entered in some of its
 //! iterations.
 
 use std::collections::BTreeMap;
@@ -27,7 +30,8 @@ use crate::shape::Trip;
 pub struct Steady {
     /// The loop in whose iterations it is the same.
     pub over: LoopId,
-    /// The loops in whose iterations it is not, which are inside of that one, and their backedge counts; innermost first.
+    /// The loops in whose iterations it is not, which are inside of that one, and their backedge counts, or the most of them;
+    /// innermost first.
     pub per: Vec<(LoopId, ValueId)>,
     /// Conditions under which these are entered, and what each has to be.
     pub guards: Vec<(ValueId, bool)>,
@@ -52,11 +56,15 @@ pub struct SteadyCache {
 pub fn of(s: &Subject<'_>, key: Key) -> Option<Steady> {
     let Key::Primal(v) = key else { return None };
     let i = s.func.def_inst(v)?;
-    let (over, asked, varies) = match s.unit.facts.steady_loads.get(&i) {
-        Some(fact) => (s.shape.loops.headed_by(fact.header)?, fact.condition, fact.varies),
-        None => s.shape.fixed.get(&v).map(|f| (f.over, None, f.varies))?,
+    let (over, asked, varies, most) = match s.unit.facts.steady_loads.get(&i) {
+        Some(fact) => (s.shape.loops.headed_by(fact.header)?, fact.condition, fact.varies, fact.most),
+        None => s.shape.fixed.get(&v).map(|f| (f.over, None, f.varies, None))?,
     };
     let inner = s.shape.loops.innermost(s.shape.block_of[i]?)?;
+    if let Some(most) = most {
+        let is_row = varies == 1 && asked.is_none() && before(s, over, most);
+        return is_row.then(|| Steady { over, per: vec![(inner, most)], guards: Vec::new(), condition: None });
+    }
     let known = |l: LoopId| known_before(s, l, over);
     let (mut per, mut guards) = (Vec::new(), Vec::new());
     let mut all_vary = true;

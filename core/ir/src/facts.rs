@@ -39,6 +39,9 @@ pub struct Steady {
     /// The loops in each of whose iterations the value is another one, as bits: bit 0 is the innermost loop around the
     /// load, bit 1 the one around that. All are inside of that loop, and run equally often each time.
     pub varies: u64,
+    /// The most backedges that the innermost loop takes, which is the only one of these then and does not run equally often;
+    /// available at the end of that loop's preheader.
+    pub most: Option<ValueId>,
 }
 
 /// What a store writes to over all iterations of the outermost loop around it: `start`, and so many bytes on for each iteration of

@@ -382,6 +382,7 @@ typedef struct EnzSteadyLoad {
   EnzBlock header;    // of the loop in whose iterations it loads the same
   EnzValue condition; // under which it does, at the end of the preheader; null: always
   uint64_t varies;    // the loops in each of whose iterations it loads something else: bit 0 is the innermost around it
+  EnzValue most;      // backedges that the innermost takes at most, if another number each time; null: the same number
 } EnzSteadyLoad;
 // A store that the reverse sweep can take back, with the load of what it overwrites. What others can see of it:
 // `start`, and so many bytes on for each iteration of up to three loops, all of it known before the loop of `header`.

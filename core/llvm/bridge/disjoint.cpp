@@ -236,7 +236,7 @@ private:
         return false;
       if (known->second.base != access.base)
         out.push_back(write);
-      else if (!enz::neverOverwrites(evolution_, loops_, load, *store))
+      else if (!enz::neverOverwrites(evolution_, loops_, load, *store, turns_))
         return false;
     }
     return true;
@@ -429,6 +429,7 @@ private:
   SmallVector<Instruction *, 32> writes_;
   // Loads, and the stores that may overwrite what each has read.
   MapVector<Instruction *, SmallVector<Instruction *, 4>> conflicts_;
+  enz::Turns turns_;
   Instruction *place_ = nullptr;
   // Pointers whose memory is compared, and the accesses through them that the comparison is about.
   SetVector<std::pair<Value *, Value *>> pairs_;

@@ -156,6 +156,14 @@ public:
         out);
   }
 
+  // As `conflictsIn`, without the stores that never write what `load` has read before: what it reads at one address is
+  // the same each time.
+  bool changesIn(const Loop &loop, LoadInst &load, SmallVectorImpl<StoreInst *> &out) {
+    return storesTo(
+        untypedPlace(load), [&](const Instruction &write) { return loop.contains(&write); },
+        [&](Instruction &write) { return comesBefore(write, &load); }, out);
+  }
+
   // The stores that may reach after `load`, in any iteration, what it has read; false if other writes may, or if it is
   // not known.
   bool overwrittenBy(LoadInst &load, SmallVectorImpl<StoreInst *> &out) {
@@ -217,7 +225,7 @@ private:
     auto *store = dyn_cast<StoreInst>(&write);
     auto *access = const_cast<Instruction *>(after);
     return store && isa<LoadInst, StoreInst>(access) && !irreducible_ && ++order_queries_ <= kOrderQueryLimit &&
-           enz::neverOverwrites(evolution_, loops_, *access, *store);
+           enz::neverOverwrites(evolution_, loops_, *access, *store, turns_);
   }
 
   static bool areApart(const Value *a, const Value *b) {
@@ -272,6 +280,7 @@ private:
   std::map<const Value *, SmallVector<const Value *, 4>> objects_;
   uint64_t queries_ = 0;
   uint64_t order_queries_ = 0;
+  enz::Turns turns_;
 };
 
 // Calls whose only pointers lead to memory and that follow no pointer in memory.
@@ -352,17 +361,31 @@ void enz_trip_counts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   host->functions->invalidate(*function, preserved);
 }
 
+// The most backedges of the loop around a load that is steady in a triangle, at the end of the preheader.
+static Value *mostTurnsBefore(EnzOpaqueHost &host, Function &function, SCEVExpander &expander,
+                              const enz::Steady &steady) {
+  auto &evolution = host.functions->getResult<ScalarEvolutionAnalysis>(function);
+  const Loop *inner = host.functions->getResult<LoopAnalysis>(function).getLoopFor(steady.load->getParent());
+  const SCEV *most = enz::mostTurns(evolution, *steady.loop, *inner);
+  Instruction *place = steady.loop->getLoopPreheader()->getTerminator();
+  if (!most || !expander.isSafeToExpandAt(most, place))
+    return nullptr;
+  return expander.expandCodeFor(most, most->getType(), place);
+}
+
 // Conditions are written into the function: after all questions, since they make addresses known.
 static void reportSteady(EnzOpaqueHost &host, Function &function, ArrayRef<enz::Steady> steady,
                          const EnzFactSink &sink) {
   if (steady.empty())
     return;
-  SmallVector<WeakTrackingVH, 8> conditions;
+  SmallVector<WeakTrackingVH, 8> conditions, most;
   {
     auto &evolution = host.functions->getResult<ScalarEvolutionAnalysis>(function);
     SCEVExpander expander(evolution, "enzyme.steady");
-    for (const enz::Steady &each : steady)
+    for (const enz::Steady &each : steady) {
       conditions.emplace_back(enz::steadyCondition(host, function, expander, each));
+      most.emplace_back(each.is_triangular ? mostTurnsBefore(host, function, expander, each) : nullptr);
+    }
     // What was expanded may use values of loops that come before.
     auto &loops = host.functions->getResult<LoopAnalysis>(function);
     auto &tree = host.functions->getResult<DominatorTreeAnalysis>(function);
@@ -370,14 +393,14 @@ static void reportSteady(EnzOpaqueHost &host, Function &function, ArrayRef<enz::
       formLCSSARecursively(*loop, tree, &loops, &evolution);
   }
   enz::lowerConstantExpressions(function);
-  for (auto [each, condition] : zip(steady, conditions)) {
-    Value *value = condition;
-    if (!value || isa<ConstantExpr>(value))
+  for (auto [each, condition, turns] : zip(steady, conditions, most)) {
+    Value *value = condition, *limit = turns;
+    if (!value || isa<ConstantExpr>(value) || (each.is_triangular && !limit))
       continue;
     const bool always = isa<ConstantInt>(value);
     sink.steady_load(sink.context,
                      EnzSteadyLoad{enz::in(static_cast<Value *>(each.load)), enz::in(each.loop->getHeader()),
-                                   always ? nullptr : enz::in(value), each.varies});
+                                   always ? nullptr : enz::in(value), each.varies, limit ? enz::in(limit) : nullptr});
   }
   PreservedAnalyses preserved;
   preserved.preserveSet<CFGAnalyses>();
@@ -464,11 +487,10 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
   SmallVector<enz::Steady, 8> steady;
   SmallVector<LoadInst *, 16> changing;
   for (LoadInst *load : unstable) {
-    const MemoryLocation where = untypedPlace(*load);
     const auto conflicts = [&](const Loop &loop, SmallVectorImpl<StoreInst *> &out) {
-      return stability.conflictsIn(loop, where, out);
+      return stability.changesIn(loop, *load, out);
     };
-    const auto found = enz::findSteady(evolution, loops, *load, conflicts);
+    const auto found = enz::findSteady(evolution, loops, *load, conflicts, /*triangles=*/true);
     if (found)
       steady.push_back(*found);
     if (!found || !found->stores.empty())

@@ -33,6 +33,11 @@ namespace {
 
 // Known distances of this many bits are small beside all addresses.
 constexpr unsigned kGapBits = 40;
+// A loop that goes round less often is short.
+constexpr uint64_t kManyTurns = uint64_t{1} << 40;
+constexpr int64_t kFewTurns = 1 << 20;
+// Loops around each other of which the inner ones go round as often as the outer ones say.
+constexpr unsigned kTriangles = 4;
 
 // The loop, if any, in whose first iteration alone control goes from `before` to `after`, because its counter has to be
 // what it starts from.
@@ -52,8 +57,8 @@ const Loop *inFirstTurnOf(ScalarEvolution &evolution, BasicBlock *before, BasicB
 
 class Order {
 public:
-  Order(ScalarEvolution &evolution, LoopInfo &loops, Instruction &access, StoreInst &store)
-      : se_(evolution), loops_(loops), load_(access), store_(store) {}
+  Order(ScalarEvolution &evolution, LoopInfo &loops, Instruction &access, StoreInst &store, enz::Turns &turns)
+      : se_(evolution), loops_(loops), load_(access), store_(store), turns_(turns) {}
 
   bool neverOverwrites() {
     findCommonLoops();
@@ -117,11 +122,17 @@ private:
         return false;
       for (const SCEV *subscript : {read_[i], written_[i]}) {
         const SCEV *least = extreme(subscript, nullptr, false), *greatest = extreme(subscript, nullptr, true);
-        if (!least || !greatest || !se_.isKnownNonNegative(least) || !less(greatest, sizes[i - 1]))
+        if (!least || !greatest || !se_.isKnownNonNegative(least) ||
+            !(less(greatest, sizes[i - 1]) || less(greatest, whereEntered(sizes[i - 1]))))
           return false;
       }
     }
     return true;
+  }
+
+  // What is known of a number where the loops around both accesses are entered.
+  const SCEV *whereEntered(const SCEV *number) {
+    return common_.empty() ? number : se_.applyLoopGuards(number, common_.front());
   }
 
   // The extreme value of `value` over all loops other than `keep` and those around it; null if it can't be stated.
@@ -154,12 +165,47 @@ private:
     if (recurrence->hasNoSignedWrap())
       return true;
     const auto *step = dyn_cast<SCEVConstant>(recurrence->getStepRecurrence(se_));
-    const SCEV *count = se_.getBackedgeTakenCount(recurrence->getLoop());
-    if (!step || isa<SCEVCouldNotCompute>(count) || !recurrence->getType()->isIntegerTy(64))
+    if (!step || !recurrence->getType()->isIntegerTy(64) || !isShort(recurrence->getLoop()))
       return false;
     const ConstantRange start = se_.getSignedRange(recurrence->getStart());
-    return step->getAPInt().abs().ult(1u << 20) && se_.getUnsignedRangeMax(count).getActiveBits() <= 40 &&
-           start.getSignedMin().getSignificantBits() <= 62 && start.getSignedMax().getSignificantBits() <= 62;
+    return step->getAPInt().abs().ult(1u << 20) && start.getSignedMin().getSignificantBits() <= 62 &&
+           start.getSignedMax().getSignificantBits() <= 62;
+  }
+
+  bool isShort(const Loop *loop) {
+    const auto [known, fresh] = turns_.try_emplace(loop, kManyTurns);
+    if (fresh) {
+      const uint64_t most = mostTurns(loop, 0);
+      turns_[loop] = most;
+    }
+    return turns_.lookup(loop) < kManyTurns;
+  }
+
+  // The most backedges of a loop, as far as they are not very many. Conditions under which it is entered tell more of
+  // their number; a triangle's inner loop has few where the outer one has. What seems to be a small negative number is
+  // none: no loop goes round so often.
+  uint64_t mostTurns(const Loop *loop, unsigned depth) {
+    const SCEV *count = se_.getBackedgeTakenCount(loop);
+    if (isa<SCEVCouldNotCompute>(count) || depth > kTriangles)
+      return kManyTurns;
+    if (const APInt most = se_.getUnsignedRangeMax(count); most.ult(kManyTurns))
+      return most.getZExtValue();
+    if (!count->getType()->isIntegerTy(64))
+      return kManyTurns;
+    if (const auto *triangle = dyn_cast<SCEVAddRecExpr>(count)) {
+      const SCEV *step = triangle->isAffine() ? triangle->getStepRecurrence(se_) : nullptr;
+      if (!step || !(step->isOne() || step->isAllOnesValue()) || !triangle->getLoop()->contains(loop))
+        return kManyTurns;
+      const APInt start = se_.getSignedRangeMax(se_.applyLoopGuards(triangle->getStart(), triangle->getLoop()));
+      const uint64_t outer = step->isOne() ? mostTurns(triangle->getLoop(), depth + 1) : 0;
+      if (start.isNegative() ? start.slt(-kFewTurns) : start.uge(kManyTurns))
+        return kManyTurns;
+      return std::min(kManyTurns, (start.isNegative() ? 0 : start.getZExtValue()) + outer);
+    }
+    const ConstantRange range = se_.getSignedRange(se_.applyLoopGuards(count, loop));
+    if (range.getSignedMin().slt(-kFewTurns) || range.getSignedMax().sge(static_cast<int64_t>(kManyTurns)))
+      return kManyTurns;
+    return range.getSignedMax().isNegative() ? 0 : range.getSignedMax().getZExtValue();
   }
 
   // Whether `value` has one value for each iteration of `keep` and the loops around it.
@@ -296,15 +342,17 @@ private:
   const SCEV *bytes_ = nullptr;
   // Whether there is one subscript, in bytes.
   bool linear_ = false;
+  enz::Turns &turns_;
 };
 
 } // namespace
 
-bool enz::neverOverwrites(ScalarEvolution &evolution, LoopInfo &loops, Instruction &access, StoreInst &store) {
+bool enz::neverOverwrites(ScalarEvolution &evolution, LoopInfo &loops, Instruction &access, StoreInst &store,
+                          Turns &turns) {
   const auto *load = dyn_cast<LoadInst>(&access);
   const auto *earlier = dyn_cast<StoreInst>(&access);
   return ((load && load->isSimple()) || (earlier && earlier->isSimple())) && store.isSimple() &&
-         Order(evolution, loops, access, store).neverOverwrites();
+         Order(evolution, loops, access, store, turns).neverOverwrites();
 }
 
 namespace {

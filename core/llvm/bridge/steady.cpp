@@ -6,7 +6,10 @@
 // are those of extents.h: affine in the counters of the loops, with bounds known before the loop. If an access of a
 // range does not happen, the range may be anything: then there is nothing to keep, or nothing that is written.
 //
-// Not handled: writes that are no stores; bases that change.
+// The inner loop may go round another number of times in each iteration of the outer one, as over the rows of a
+// triangle: then it is told how often at most, where that is about as often as the outer one.
+//
+// Not handled: writes that are no stores; bases that change; triangles that need a comparison.
 
 #include "steady.h"
 
@@ -20,6 +23,8 @@ namespace {
 constexpr size_t kMostStores = 16;
 // More ranges than this, neither.
 constexpr size_t kMostComparisons = 4;
+// An inner loop may go round so many times more than the outer one.
+constexpr int64_t kMoreTurns = 16;
 
 // Whether `value` is the same function of the iterations of the loops inside of `loop`, in each iteration of that.
 bool isSameIn(ScalarEvolution &evolution, const SCEV *value, const Loop &loop) {
@@ -174,7 +179,7 @@ private:
 } // namespace
 
 std::optional<enz::Steady> enz::findSteady(ScalarEvolution &evolution, LoopInfo &loops, LoadInst &load,
-                                           const ConflictsIn &conflicts) {
+                                           const ConflictsIn &conflicts, bool triangles) {
   std::optional<Steady> out;
   Loop *inner = loops.getLoopFor(load.getParent());
   if (!inner || !load.isSimple())
@@ -194,8 +199,10 @@ std::optional<enz::Steady> enz::findSteady(ScalarEvolution &evolution, LoopInfo 
     const auto fixed = [&](const SCEV *count) {
       return !isa<SCEVCouldNotCompute>(count) && evolution.isLoopInvariant(count, loop);
     };
-    if (!isSameIn(evolution, address, *loop) || !all_of(counts, fixed) || !loop->getLoopPreheader() ||
-        !conflicts(*loop, found.stores) || found.stores.size() > kMostStores)
+    found.is_triangular = triangles && varies == 1 && !all_of(counts, fixed) && mostTurns(evolution, *loop, *inner);
+    if (!isSameIn(evolution, address, *loop) || (!found.is_triangular && !all_of(counts, fixed)) ||
+        !loop->getLoopPreheader() || !conflicts(*loop, found.stores) || found.stores.size() > kMostStores ||
+        (found.is_triangular && !found.stores.empty()))
       break;
     // A condition is only worth it where nothing is known without.
     if (out && !found.stores.empty())
@@ -203,6 +210,24 @@ std::optional<enz::Steady> enz::findSteady(ScalarEvolution &evolution, LoopInfo 
     out = found;
   }
   return out;
+}
+
+const SCEV *enz::mostTurns(ScalarEvolution &evolution, const Loop &loop, const Loop &inner) {
+  const auto *count = dyn_cast<SCEVAddRecExpr>(evolution.getBackedgeTakenCount(&inner));
+  const SCEV *turns = evolution.getBackedgeTakenCount(&loop);
+  if (!count || count->getLoop() != &loop || !count->isAffine() || isa<SCEVCouldNotCompute>(turns) ||
+      count->getType() != turns->getType() || !turns->getType()->isIntegerTy(64))
+    return nullptr;
+  // One more or one less each time, and not much more in the end: no loop goes round so often that this wraps.
+  const SCEV *step = count->getStepRecurrence(evolution), *most = nullptr;
+  if (step->isOne())
+    most = count->evaluateAtIteration(turns, evolution);
+  else if (step->isAllOnesValue())
+    most = count->getStart();
+  const auto *more = most ? dyn_cast<SCEVConstant>(evolution.getMinusSCEV(most, turns)) : nullptr;
+  if (!more || more->getAPInt().sgt(kMoreTurns))
+    return nullptr;
+  return evolution.getSMaxExpr(most, evolution.getZero(most->getType()));
 }
 
 bool enz::areApartIn(EnzOpaqueHost &host, Function &function, Loop &loop, LoadInst &load, StoreInst &store) {

@@ -23,14 +23,21 @@ struct Steady {
   uint64_t varies;
   // Stores in `loop` that must be compared at run time.
   llvm::SmallVector<llvm::StoreInst *, 4> stores;
+  // Whether the loop around the load goes round another number of times in each iteration of `loop`.
+  bool is_triangular = false;
 };
 
 // The stores in a loop that may reach the load at hand; false if other writes may.
 using ConflictsIn = std::function<bool(const llvm::Loop &, llvm::SmallVectorImpl<llvm::StoreInst *> &)>;
 
-// The outermost loop in which `load` is steady, if any.
+// The outermost loop in which `load` is steady, if any. `triangles`: also where the loop around it goes round another
+// number of times in each iteration of that.
 std::optional<Steady> findSteady(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops, llvm::LoadInst &load,
-                                 const ConflictsIn &conflicts);
+                                 const ConflictsIn &conflicts, bool triangles = false);
+
+// The most backedges that `inner` takes in any iteration of `loop`, which is not much more than `loop` takes itself;
+// null if that is not known.
+const llvm::SCEV *mostTurns(llvm::ScalarEvolution &evolution, const llvm::Loop &loop, const llvm::Loop &inner);
 
 // Whether a load and a store touch different parts of one object in all iterations of `loop`.
 bool areApartIn(EnzOpaqueHost &host, llvm::Function &function, llvm::Loop &loop, llvm::LoadInst &load,

@@ -243,6 +243,7 @@ pub struct SteadyLoad {
     pub header: BlockRef,
     pub condition: Option<ValueRef>,
     pub varies: u64,
+    pub most: Option<ValueRef>,
 }
 
 pub const MOST_STEPS: usize = 3;

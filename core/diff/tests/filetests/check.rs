@@ -218,12 +218,13 @@ fn facts(
                     facts.repeated_loads.entry(inst_named(func, load)?).or_default().push(store);
                 }
             }
-            Fact::Steady { func, load, header, varies, condition } => {
+            Fact::Steady { func, load, header, varies, condition, most } => {
                 let id = find(func)?;
                 let func = &module.funcs[id];
                 let (i, header) = (inst_named(func, load)?, block_named(func, header)?);
-                let condition = condition.as_ref().map(|c| value_named(func, c)).transpose()?;
-                let fact = Steady { header, condition, varies: *varies };
+                let named = |v: &Option<String>| v.as_ref().map(|v| value_named(func, v)).transpose();
+                let (condition, most) = (named(condition)?, named(most)?);
+                let fact = Steady { header, condition, varies: *varies, most };
                 out.entry(id).or_default().steady_loads.insert(i, fact);
             }
             Fact::Trip(func, header, count) => {

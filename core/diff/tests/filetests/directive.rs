@@ -7,8 +7,10 @@
 //! ; stable: all                              fact: what every load of the file reads is never overwritten afterwards
 //! ; stable: @f %x %y                         the same of these loads only
 //! ; stands: @f %x                           fact: the store of %x is never overwritten afterwards
-//! ; steady: @f %x %header [varies n] [if %c] fact: the load %x is the same in all iterations of the loop [if %c], another
-//!                                            one in each of the n innermost loops (1 where no number stands)
+//! ; steady: @f %x %header [varies n] [if %c] [most %m]
+//!                                            fact: the load %x is the same in all iterations of the loop [if %c], another
+//!                                            one in each of the n innermost loops (1 where no number stands), which takes at
+//!                                            most %m backedges, another number each time
 //! ; undone: @f %load .. of %stored %old [seen %header %start %loop %stride ..]
 //!                                            fact: the loads read the same again once the store of %stored is taken back; in
 //!                                            memory that others see, with all that it writes over the outermost loop
@@ -82,7 +84,7 @@ pub enum Fact {
     AllStable,
     Stable(String, Vec<String>),
     Stands(String, String),
-    Steady { func: String, load: String, header: String, varies: u64, condition: Option<String> },
+    Steady { func: String, load: String, header: String, varies: u64, condition: Option<String>, most: Option<String> },
     Undone { func: String, loads: Vec<String>, stored: String, old: String, seen: Vec<String> },
     Trip(String, String, String),
     Bytes(String, String, String),
@@ -175,11 +177,12 @@ fn directive(out: &mut Directives, line: usize, text: &str) -> Result<(), String
     } else if let Some(rest) = text.strip_prefix("steady:") {
         let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
         let [func, load, header, how @ ..] = words.as_slice() else { return Err("three words are needed".to_owned()) };
-        let condition = how.iter().position(|w| w == "if").and_then(|n| how.get(n + 1)).cloned();
+        let after = |word: &str| how.iter().position(|w| w == word).and_then(|n| how.get(n + 1)).cloned();
+        let (condition, most) = (after("if"), after("most"));
         let innermost = how.iter().position(|w| w == "varies").map(|n| how.get(n + 1).and_then(|w| w.parse().ok()));
         let varies = innermost.map_or(0, |n| (1 << n.unwrap_or(1)) - 1);
         let (func, load, header) = (func.clone(), load.clone(), header.clone());
-        out.facts.push(Fact::Steady { func, load, header, varies, condition });
+        out.facts.push(Fact::Steady { func, load, header, varies, condition, most });
     } else if let Some(rest) = text.strip_prefix("undone:") {
         let words: Vec<String> = rest.split_whitespace().map(|w| w.trim_start_matches(['@', '%']).to_owned()).collect();
         let (head, seen) = match words.iter().position(|w| w == "seen") {

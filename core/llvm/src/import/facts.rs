@@ -157,14 +157,9 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
         let (Some(i), Some(header)) = parts else {
             continue;
         };
-        let condition = match steady.condition {
-            None => None,
-            Some(handle) => match operand(session, func, map, handle) {
-                Ok(v) => Some(v),
-                Err(_) => continue,
-            },
-        };
-        out.steady_loads.insert(i, Steady { header, condition, varies: steady.varies });
+        let mut told = |handle: Option<ValueRef>| handle.map(|h| operand(session, func, map, h)).transpose();
+        let (Ok(condition), Ok(most)) = (told(steady.condition), told(steady.most)) else { continue };
+        out.steady_loads.insert(i, Steady { header, condition, varies: steady.varies, most });
     }
     translate_undone(session, func, map, asked, out);
     out.stable_args.extend(asked.args.iter().filter_map(|a| Some((*map.insts.get(&a.call)?, a.arg))));

@@ -9,7 +9,11 @@
 ; grad: @one([1.5, 0.5], i64 4)
 ; steady: @always %x %g varies
 ; steady: @at_times %x %g varies if %apart
+; grad: @triangle([0.8, 0.5, -0.75, 0.3], i64 1, i64 2)
+; grad: @triangle([0.8, 0.5, -0.75, 0.3], i64 2, i64 3)
+; grad: @triangle([0.8, 0.5, -0.75, 0.3], i64 3, i64 4)
 ; steady: @one %x %inner
+; steady: @triangle %x %i varies most %two
 ; trip: @always %t %last
 ; trip: @always %g %one
 ; trip: @always %j %two
@@ -21,7 +25,11 @@
 ; plan: @always same has %x
 ; plan: @at_times same has %x
 ; plan: @at_times needed has %apart
+; trip: @triangle %t %turns
+; trip: @triangle %i %one
+; trip: @triangle %j %before
 ; plan: @one same has %x
+; plan: @triangle same has %x
 ; alone: in split mode addresses of slots are kept besides
 
 ; out[g] = sum of h[j]^2 / 10, for g = 0, 1; then h[0] changes.
@@ -140,5 +148,52 @@ latch:
   br i1 %mt, label %outer, label %done
 done:
   %r = phi double [ %small, %latch ]
+  ret double %r
+}
+
+; x[i] is multiplied by the squares of all before it, for i = 1 .. n - 1: in place, so that each stays what it is once it is read. Then
+; they all change.
+define double @triangle(ptr %h, i64 %steps, i64 %n) {
+entry:
+  %turns = add i64 %steps, -1
+  %one = sub i64 %n, 2
+  br label %t
+t:
+  %k = phi i64 [ 0, %entry ], [ %k1, %latch ]
+  %two = sub i64 %n, 2
+  br label %i
+i:
+  %m = phi i64 [ 1, %t ], [ %m1, %il ]
+  %q = getelementptr double, ptr %h, i64 %m
+  %start = load double, ptr %q
+  %before = add i64 %m, -1
+  br label %j
+j:
+  %l = phi i64 [ 0, %i ], [ %l1, %j ]
+  %a = phi double [ %start, %i ], [ %b, %j ]
+  %p = getelementptr double, ptr %h, i64 %l
+  %x = load double, ptr %p
+  %xx = fmul double %x, %x
+  %b = fmul double %a, %xx
+  %l1 = add i64 %l, 1
+  %mj = icmp ult i64 %l1, %m
+  br i1 %mj, label %j, label %il
+il:
+  %left = phi double [ %b, %j ]
+  %more = fadd double %left, 0.25
+  store double %more, ptr %q
+  %m1 = add i64 %m, 1
+  %mi = icmp ult i64 %m1, %n
+  br i1 %mi, label %i, label %latch
+latch:
+  %last = phi double [ %more, %il ]
+  %first = load double, ptr %h
+  %next = fmul double %first, %last
+  store double %next, ptr %h
+  %k1 = add i64 %k, 1
+  %mt = icmp ult i64 %k1, %steps
+  br i1 %mt, label %t, label %done
+done:
+  %r = phi double [ %next, %latch ]
   ret double %r
 }
