@@ -122,6 +122,43 @@ static double late(double *restrict u, double *restrict rates, double s, int ste
     return sum;
 }
 
+// A buffer that is filled twice in each step, and read in between through a pointer that leads there or elsewhere. What
+// the first fill overwrites is not wanted where the second one, of `some` elements, is one of all.
+static inline double refill(double *restrict u, double *restrict rates, double s, int steps, int count, int some)
+{
+    double sum = 0.0, *buffer = (double *)malloc(sizeof(double) * (size_t)count);
+    for (int k = 0; k < count; k++)
+        buffer[k] = u[k] * u[k];
+    for (int t = 0; t < steps; t++) {
+        for (int k = 0; k < count; k++)
+            buffer[k] = s * u[k] + 0.1 * buffer[k];
+        const double *input = buffer;
+        for (int layer = 0; layer < 2; layer++) {
+            for (int k = 0; k < count; k++)
+                rates[k] = sin(input[k] * u[k]) * input[k];
+            for (int k = 0; k < count; k++)
+                u[k] = 0.5 * u[k] + rates[k] * u[k];
+            input = u;
+        }
+        for (int k = 0; k < some; k++)
+            buffer[k] = 0.2 * u[k] * rates[k];
+        for (int k = 0; k < count; k++)
+            sum += exp(buffer[k]) * buffer[k];
+    }
+    free(buffer);
+    return sum;
+}
+
+static double refilled(double *restrict u, double *restrict rates, double s, int steps, int n)
+{
+    return refill(u, rates, s, steps, n * n, n * n);
+}
+
+static double half_refilled(double *restrict u, double *restrict rates, double s, int steps, int n)
+{
+    return refill(u, rates, s, steps, n * n, n * n / 2);
+}
+
 // Every other element; the shadow lies between them.
 static double between(double *u, double *restrict rates, double s, int steps, int n)
 {
@@ -154,7 +191,9 @@ static void setup(void)
     what(in_turns);                                                                                                    \
     what(sometimes);                                                                                                   \
     what(inside);                                                                                                      \
-    what(late)
+    what(late);                                                                                                        \
+    what(refilled);                                                                                                    \
+    what(half_refilled)
 
 static double value(const double *x)
 {

@@ -9,6 +9,9 @@
 // comes between the load and what the reverse sweep wants its value for: that comes back to a store before it comes to
 // what ran before.
 //
+// Of stores one after the other, the first is taken back for what was read before it; the later ones need not be, if it
+// has overwritten, with the loop around it, all that they can write.
+//
 // Arithmetic behind a store would want its operands where the store is not taken back yet: so stores wait until their
 // block has computed what it computes from what it has read.
 //
@@ -25,6 +28,7 @@
 
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
@@ -96,8 +100,126 @@ void enz::Undoing::findRead(LoadInst &load) {
   SmallVector<StoreInst *, 4> stores;
   if (load.getType()->isFloatingPointTy() && stores_after_(load, stores) && !stores.empty() &&
       stores.size() <= kMostStores && all_of(stores, [&](StoreInst *store) { return canUndo(*store); }) &&
-      readsBefore(load, stores))
+      readsBefore(load, stores)) {
+    dropCovered(load, stores);
     reads_[&load] = stores;
+  }
+}
+
+// Stores that come to the memory of a load only after others have overwritten all that they can write: taking these
+// back is enough.
+void enz::Undoing::dropCovered(LoadInst &load, SmallVectorImpl<StoreInst *> &stores) {
+  for (size_t n = 0; n < stores.size();) {
+    StoreInst *late = stores[n];
+    if (any_of(stores, [&](StoreInst *fill) { return fill != late && fillsBefore(load, *fill, *late); }))
+      stores.erase(stores.begin() + static_cast<ptrdiff_t>(n));
+    else
+      ++n;
+  }
+}
+
+// Whether on each way from `load` to `late` the loop around `fill`, which overwrites the whole of the one object that
+// `late` writes to, has overwritten what was read.
+bool enz::Undoing::fillsBefore(const LoadInst &load, StoreInst &fill, StoreInst &late) {
+  SmallVector<const Value *, 4> objects;
+  getUnderlyingObjects(late.getPointerOperand(), objects, nullptr, /*MaxLookup=*/0);
+  Loop *loop = loops_.getLoopFor(fill.getParent());
+  if (objects.size() != 1 || !loop || loop->contains(&late) || !fillsAll(fill, *loop, *objects[0]))
+    return false;
+  if (loop->contains(&load))
+    return readsWhereFilled(load, fill, *loop, *objects[0]);
+  if (load.getParent() == late.getParent() && load.comesBefore(&late))
+    return false;
+  SmallPtrSet<const BasicBlock *, 32> seen;
+  SmallVector<const BasicBlock *, 16> work(successors(load.getParent()));
+  while (!work.empty()) {
+    if (++blocks_seen_ > kMostBlocks)
+      return false;
+    const BasicBlock *block = work.pop_back_val();
+    if (block == loop->getHeader() || !seen.insert(block).second)
+      continue;
+    if (block == late.getParent())
+      return false;
+    work.append(succ_begin(block), succ_end(block));
+  }
+  return true;
+}
+
+// Whether `load`, in the loop that fills `object`, reads other memory or the very element that is filled next.
+bool enz::Undoing::readsWhereFilled(const LoadInst &load, const StoreInst &fill, const Loop &loop,
+                                    const Value &object) {
+  auto &evolution = host_.functions->getResult<ScalarEvolutionAnalysis>(function_);
+  const auto addressOf = [&](const Value *pointer) {
+    return dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(const_cast<Value *>(pointer)));
+  };
+  const auto *read = addressOf(load.getPointerOperand()), *filled = addressOf(fill.getPointerOperand());
+  if (load.getParent() != fill.getParent() || !load.comesBefore(&fill) ||
+      load.getType() != fill.getValueOperand()->getType() || !read || !filled || read->getLoop() != &loop ||
+      !read->isAffine() || read->getStepRecurrence(evolution) != filled->getStepRecurrence(evolution))
+    return false;
+  const auto *start = dyn_cast<SCEVUnknown>(read->getStart());
+  SmallPtrSet<const Value *, 8> seen;
+  SmallVector<const Value *, 8> work;
+  if (start)
+    work.push_back(start->getValue());
+  while (!work.empty()) {
+    const Value *value = work.pop_back_val();
+    if (value == &object || !seen.insert(value).second)
+      continue;
+    if (const auto *phi = dyn_cast<PHINode>(value)) {
+      work.append(phi->op_begin(), phi->op_end());
+      continue;
+    }
+    SmallVector<const Value *, 4> objects;
+    getUnderlyingObjects(value, objects, nullptr, /*MaxLookup=*/0);
+    if (is_contained(objects, &object))
+      return false;
+  }
+  return start != nullptr;
+}
+
+// Whether `store` writes all of `object`, memory that the function has once, each time that `loop` has run.
+bool enz::Undoing::fillsAll(StoreInst &store, Loop &loop, const Value &object) {
+  auto &evolution = host_.functions->getResult<ScalarEvolutionAnalysis>(function_);
+  const auto *place = dyn_cast<Instruction>(&object);
+  const auto *address = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(store.getPointerOperand()));
+  const SCEV *count = evolution.getBackedgeTakenCount(&loop);
+  const DataLayout &layout = function_.getDataLayout();
+  const TypeSize bytes = layout.getTypeStoreSize(store.getValueOperand()->getType());
+  if (!place || loops_.getLoopFor(place->getParent()) || !address || address->getLoop() != &loop ||
+      !address->isAffine() || address->getStart() != evolution.getSCEV(const_cast<Value *>(&object)) ||
+      isa<SCEVCouldNotCompute>(count) || bytes.isScalable() || !loop.getLoopLatch() ||
+      loop.getExitingBlock() != loop.getLoopLatch() || !tree_.dominates(store.getParent(), loop.getLoopLatch()))
+    return false;
+  const SCEV *size = sizeOf(evolution, *place);
+  const SCEV *step = address->getStepRecurrence(evolution);
+  if (!size || step->getType() != size->getType() || !step->getType()->isIntegerTy(64) ||
+      step != evolution.getConstant(step->getType(), bytes.getFixedValue()) ||
+      evolution.getTypeSizeInBits(count->getType()) > 64)
+    return false;
+  const SCEV *one = evolution.getOne(step->getType());
+  const SCEV *turns = evolution.getAddExpr(evolution.getNoopOrZeroExtend(count, step->getType()), one);
+  const Loop *outermost = &loop;
+  while (outermost->getParentLoop())
+    outermost = outermost->getParentLoop();
+  const auto known = [&](const SCEV *number) { return evolution.applyLoopGuards(number, outermost); };
+  return evolution.getMinusSCEV(known(size), known(evolution.getMulExpr(step, turns)))->isZero();
+}
+
+// The bytes of a stack slot or of what `malloc` returned; null if they are not known.
+const SCEV *enz::Undoing::sizeOf(ScalarEvolution &evolution, const Instruction &object) {
+  Type *i64 = Type::getInt64Ty(function_.getContext());
+  if (const auto *slot = dyn_cast<AllocaInst>(&object)) {
+    const std::optional<TypeSize> bytes = slot->getAllocationSize(function_.getDataLayout());
+    return bytes && !bytes->isScalable() ? evolution.getConstant(i64, bytes->getFixedValue()) : nullptr;
+  }
+  const auto *call = dyn_cast<CallBase>(&object);
+  const auto &libraries = host_.functions->getResult<TargetLibraryAnalysis>(function_);
+  LibFunc which;
+  if (!call || !libraries.getLibFunc(*call, which) || which != LibFunc_malloc || !libraries.has(which))
+    return nullptr;
+  const SCEV *bytes = evolution.getSCEV(call->getArgOperand(0));
+  return bytes->getType() == i64 ? bytes : nullptr;
 }
 
 // Phis that carry what `load` reads on to later iterations, as LLVM makes them of loads: loads of their own beside it.

@@ -69,6 +69,12 @@ private:
   bool isOld(const llvm::LoadInst *load) const;
   void findRead(llvm::LoadInst &load);
   void findCarried(llvm::LoadInst &load);
+  void dropCovered(llvm::LoadInst &load, llvm::SmallVectorImpl<llvm::StoreInst *> &stores);
+  bool fillsBefore(const llvm::LoadInst &load, llvm::StoreInst &fill, llvm::StoreInst &late);
+  bool readsWhereFilled(const llvm::LoadInst &load, const llvm::StoreInst &fill, const llvm::Loop &loop,
+                        const llvm::Value &object);
+  bool fillsAll(llvm::StoreInst &store, llvm::Loop &loop, const llvm::Value &object);
+  const llvm::SCEV *sizeOf(llvm::ScalarEvolution &evolution, const llvm::Instruction &object);
   bool canUndo(llvm::StoreInst &store);
   std::optional<Place> placeOf(llvm::ScalarEvolution &evolution, llvm::StoreInst &store);
   bool readsBefore(llvm::Instruction &load, llvm::ArrayRef<llvm::StoreInst *> stores);
