@@ -182,12 +182,13 @@ end
 passes() = Cint(stops(ccall(:jl_current_exception, Any, ())))
 function stops(@nospecialize(e))
     of_engine(e) && return true
-    # A call that is dispatched at run time left no tape behind.
-    parentmodule(Catching).Dynamic.lost(e) && parentmodule(Catching).refuse(LOST)
+    # A call that is dispatched at run time left no tape behind, nor does a rule of the program's.
+    E = parentmodule(Catching)
+    from = E.Dynamic.lost_in(e)
+    isempty(from) || E.refuse("autodiff: [E0204] an exception was caught that came out of $from, and may have changed its arguments before: " *
+        "let inference know what is called, check before anything is written, or catch the exception in what is called")
     false
 end
-const LOST = "autodiff: [E0204] an exception was caught that came out of a call which is dispatched at run time and may have changed its arguments: " *
-    "let inference know what is called, or catch the exception in what is called"
 of_engine(@nospecialize(e)) = e isa parentmodule(Catching).EnzymeError || e isa ErrorException && startswith(e.msg, "Enzyme: ")
 
 "What native code calls when it has caught an exception."

@@ -48,6 +48,8 @@ end
 
 const FLAGS = ("enzyme_runtime_activity", "enzyme_strong_zero")
 bits(flags::Vector{String}) = sum(n -> FLAGS[n] in flags ? 1 << (n - 1) : 0, 1:length(FLAGS))
+"Of calls in forward mode whose exceptions may be caught: what is done on the way to one counts."
+const CAUGHT = 1 << length(FLAGS)
 flags_of(bits::Integer) = String[FLAGS[n] for n in 1:length(FLAGS) if bits & (1 << (n - 1)) != 0]
 
 # ---- when they happen ----
@@ -306,7 +308,9 @@ function made_thunk(kind, c, flags)
     slots = [E.Slot(has_shadow); [E.Slot(s != C_NULL) for s in c.shadows]]
     signature = Tuple{typeof(primal),RefValue{R},(RefValue{T} for T in types)...}
     what = "autodiff: a call that is dispatched at run time, of $(c.objects[1]) with $(Tuple{types[2:end]...})"
-    Thunk(E.Cached(), E.Plan(kind, signature, slots, 1, flags_of(flags), what), R, has_shadow, Emit.world_age())
+    cached = E.Cached()
+    flags & CAUGHT == 0 || (cached.shown = Set{String}())
+    Thunk(cached, E.Plan(kind, signature, slots, 1, flags_of(flags), what), R, has_shadow, Emit.world_age())
 end
 
 # Addresses from here on: Julia moves a number from object to object as it likes.
@@ -383,12 +387,24 @@ mutable struct State
     calls::Vector{Call}
     roots::Any
     zeros::Any
-    lost::Ptr{Cvoid} # the exception that is on its way out of a call that may have written
+    lost::Any        # the exception that is on its way out of a call that may have written
+    lost_in::String  # and which call that is
 end
-state() = get!(() -> State(Call[], nothing, nothing, C_NULL), task_local_storage(), :enzyme_calls)::State
+state() = get!(() -> State(Call[], nothing, nothing, nothing, ""), task_local_storage(), :enzyme_calls)::State
 
-"Whether the exception came out of a call in reverse mode that may have written before."
-lost(@nospecialize(e)) = haskey(task_local_storage(), :enzyme_calls) && state().lost == address(e)
+"Out of which call in reverse mode, that may have written before, the exception came; empty where that is not so."
+lost_in(@nospecialize(e)) = haskey(task_local_storage(), :enzyme_calls) && address(state().lost) == address(e) ? state().lost_in : ""
+
+"Notes it of the exception that is being handled: itself, since one that is handed on may be a copy."
+function lose!(text::String)
+    state().lost, state().lost_in = ccall(:jl_current_exception, Any, ()), text
+    nothing
+end
+
+function words(c::Call)
+    found = Emit.method_instance(Tuple{map(type_of, c.objects)...}, Emit.world_age())
+    found === nothing ? "a call of $(c.objects[1])" : "a call of $(found.def.name) ($(found.def.file):$(found.def.line))"
+end
 
 "So many calls of one function with the same arguments, each within the one before, and what is called is of a method that Julia does not compile for these types."
 const MOST = 50
@@ -410,7 +426,7 @@ same(a::Call, b::Call) = length(a.objects) == length(b.objects) && all(n -> a.ob
 "The call, its thunk, where that stands and what it is given."
 function prepared(kind::Symbol, block, shadow, n, roots, flags)
     try
-        state().lost = C_NULL
+        state().lost = nothing
         c = call_of(block, shadow, n, roots, flags)
         push!(roots, c.objects)
         t = thunk_of(kind, c, flags)
@@ -427,9 +443,10 @@ function augment(block, shadow, n, roots, flags)
     c, t, at, given = prepared(:split, block, shadow, n, roots, flags)
     engine = try
         within(() -> ccall(at, Ptr{Cvoid}, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)::Ptr{Cvoid}
-    catch e
+    catch
         # What it has written by then nothing takes back.
-        any(k -> c.shadows[k] != C_NULL && !isbits(c.objects[k]), 1:length(c.objects)) && (state().lost = address(e))
+        any(k -> c.shadows[k] != C_NULL && !isbits(c.objects[k]), 1:length(c.objects)) &&
+            lose!(words(c) * ", which is dispatched at run time")
         rethrow()
     end
     push!(roots, Ref(Tape(t, given, engine)))
@@ -453,7 +470,7 @@ function go_forward(block, shadow, n, roots, flags)
 end
 
 "What the functions of the rule are, for the engine's LLVM: calls of ours, with the list of what is rooted and what was asked for."
-definitions(flags::Vector{String}) = """
+definitions(flags::Int) = """
     declare ptr @jl_get_ptls_states()
     define linkonce_odr ptr @enzyme.list() {
       %state = call ptr @jl_get_ptls_states()
@@ -473,7 +490,7 @@ definitions(flags::Vector{String}) = """
     }
     define linkonce_odr i64 @enzyme.dynamic.augmented(ptr %block, ptr %shadow, i64 %n, i64 %none) {
       %roots = call ptr @enzyme.list()
-      %tape = call i64 inttoptr (i64 $(UInt(@cfunction(augmented, Int64, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $(bits(flags)))
+      %tape = call i64 inttoptr (i64 $(UInt(@cfunction(augmented, Int64, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $flags)
       ret i64 %tape
     }
     define linkonce_odr void @enzyme.dynamic.reverse(ptr %block, ptr %shadow, i64 %n, i64 %none, i64 %tape) {
@@ -483,7 +500,7 @@ definitions(flags::Vector{String}) = """
     }
     define linkonce_odr void @enzyme.dynamic.forward(ptr %block, ptr %shadow, i64 %n, i64 %none) {
       %roots = call ptr @enzyme.list()
-      call void inttoptr (i64 $(UInt(@cfunction(forward, Cvoid, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $(bits(flags)))
+      call void inttoptr (i64 $(UInt(@cfunction(forward, Cvoid, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $flags)
       ret void
     }
     """

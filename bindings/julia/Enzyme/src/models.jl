@@ -218,6 +218,7 @@ within() = true
 const Floats = Union{Float64,Float32}
 const METHODS = Any[(within_autodiff, (), (), within), (sincos, (Float64,), (Floats,), both)]
 for T in (Float64, Float32)
+    push!(METHODS, (Base._linspace, (Type{T}, Int, Int, Int, Int), (Type{T}, Int, Int, Int, Int), between))
     for rounding in (:Nearest, :ToZero, :Down, :Up)
         push!(METHODS, (rem2pi, (T, RoundingMode{rounding}), (T, RoundingMode), turns))
     end

@@ -7,6 +7,8 @@
 # A number without derivative, and zero with the derivative of the number.
 @noinline constant(x) = x
 @inline slope(x) = x - constant(x)
+# A length of less than 2^53, which no bits of floats are made of: of integers that are made floats by their bits nobody knows that they were none.
+whole(n::Integer) = unsafe_trunc(Int, constant(Float64(n)))
 
 moved(x::Base.TwicePrecision, by) = Base.TwicePrecision(x.hi + by, x.lo)
 moved(x::AbstractFloat, by) = x + by
@@ -17,9 +19,12 @@ moved(x::AbstractFloat, by) = x + by
 end
 
 stepping(start::T, step::T, stop::T) where {T} = sloped(constant(start):constant(step):constant(stop), start, step)
-counting(start::T, step::T, ::Nothing, n::Integer) where {T} = sloped(Base._range(constant(start), constant(step), nothing, n), start, step)
+counting(start::T, step::T, ::Nothing, n::Integer) where {T} = sloped(Base._range(constant(start), constant(step), nothing, whole(n)), start, step)
 dividing(start::T, ::Nothing, stop::T, n::Integer) where {T} =
-    sloped(Base._range(constant(start), nothing, constant(stop), n), start, n > 1 ? (stop - start) / (n - 1) : zero(T))
+    sloped(Base._range(constant(start), nothing, constant(stop), whole(n)), start, n > 1 ? (stop - start) / (n - 1) : zero(T))
+
+# Ends that are integers, or ratios of such.
+between(::Type{T}, start::Int, stop::Int, n::Int, divisor::Int) where {T} = Base._linspace(T, whole(start), whole(stop), whole(n), whole(divisor))
 
 # Products and quotients in twice the precision: the second part is what rounding leaves.
 product(x::T, y::T) where {T} = (h = x * y; (h, iszero(h) | !isfinite(h) ? h : fma(x, y, -h)))

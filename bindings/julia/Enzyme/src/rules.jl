@@ -9,7 +9,7 @@
 
 module Rules
 
-import ..LLVM, ..Emit, ..Models, ..EnzymeRules, ..refuse, ..words, ..seldom, ..make_ref, ..RefValue
+import ..LLVM, ..Emit, ..Models, ..Dynamic, ..EnzymeRules, ..refuse, ..words, ..seldom, ..make_ref, ..RefValue
 import ..Annotation, ..Const, ..Active, ..Duplicated
 
 "The methods of rules with the type of each function that one is of."
@@ -127,10 +127,20 @@ wrong(rule, f, what) = throw(ArgumentError("EnzymeRules.$rule of $f: $what"))
     end
 end
 
-@generated function augmented_code(f, config, ::Val{AT}, ::Val{R}, out::Ptr{Cvoid}, given::Vararg{Any,N}) where {AT,R,N}
+"""
+`What`: the rule, where exceptions may be caught. What it wrote into arrays before it threw one nothing takes back: then whoever catches that is told.
+"""
+@generated function augmented_code(f, config, ::Val{AT}, ::Val{R}, ::Val{What}, out::Ptr{Cvoid}, given::Vararg{Any,N}) where {AT,R,What,N}
     args, _ = annotations(AT, Active)
+    call = :(EnzymeRules.augmented_primal(config, Const(f), $(R === Nothing ? Const{Nothing} : Active{R}), $(args...)))
+    What === nothing || any(is_array, AT.parameters) && (call = :(try
+        $call
+    catch
+        seldom(Dynamic.lose!, $(string(What)))
+        rethrow()
+    end))
     quote
-        r = EnzymeRules.augmented_primal(config, Const(f), $(R === Nothing ? Const{Nothing} : Active{R}), $(args...))
+        r = $call
         r isa EnzymeRules.AugmentedReturn || wrong("augmented_primal", f, "it must return an AugmentedReturn")
         unsafe_store!(Ptr{UInt}(out), r.tape === nothing ? UInt(0) : UInt(pointer_from_objref(make_ref(typeof(r.tape), r.tape))))
         $(R === Nothing ? nothing : :(r.primal === nothing ? wrong("augmented_primal", f, "it must return the value") : unsafe_store!(Ptr{R}(out + 8), r.primal)))
@@ -186,12 +196,12 @@ end
 What of a module has rules: text to be linked once all is optimised, and the code of rules. Functions with rules and those that the engine calls instead are
 external until then.
 """
-function install!(native, plan, world::UInt)
-    has_any() ? seldom(install_all!, native, plan, world)::Tuple{String,Used} : ("", Used())
+function install!(native, plan, world::UInt, catches::Bool)
+    has_any() ? seldom(install_all!, native, plan, world, catches)::Tuple{String,Used} : ("", Used())
 end
 const Used = Vector{Pair{Core.MethodInstance,Any}}
 
-function install_all!(native, plan, world)
+function install_all!(native, plan, world, catches)
     c = LLVM.GetModuleContext(native.mod)
     w = Work(native.mod, plan, world, IOBuffer(), [])
     mark_inactive!(native, c, world)
@@ -200,7 +210,7 @@ function install_all!(native, plan, world)
         plan.kind === :second && refuse("$(words(plan.what)): $(found.what): there are no second derivatives through a rule")
         keep!(native.mod, c, found.symbol)
         check_types(plan, found)
-        plan.kind === :forward ? forward!(w, found, n) : reverse!(w, found, n)
+        plan.kind === :forward ? forward!(w, found, n) : reverse!(w, found, n, catches)
     end
     String(take!(w.io)), w.used
 end
@@ -325,7 +335,7 @@ function forward!(w::Work, found, n)
     register!(w.io, "derivative", n, found, code)
 end
 
-function reverse!(w::Work, found, n)
+function reverse!(w::Work, found, n, catches)
     plan, R, arguments = w.plan, found.result, found.arguments.parameters
     overwritten = (false, map(is_array, arguments)...)
     config = EnzymeRules.RevConfig{R !== Nothing,false,1,overwritten,has_flag(plan, "enzyme_runtime_activity"),has_flag(plan, "enzyme_strong_zero")}
@@ -334,7 +344,7 @@ function reverse!(w::Work, found, n)
     Tape = returned <: EnzymeRules.AugmentedReturn && isconcretetype(returned) ? fieldtype(returned, :tape) : Any
     check_method(plan, found, EnzymeRules.reverse, config, R === Nothing ? Type{Const{Nothing}} : Active{R}, Tape, Active)
     given = (config, Val{found.arguments}, Val{R})
-    first = write!(w, "rule.$n.augmented", found, augmented_code, given, false, [], ["i64"; values_of(R)])
+    first = write!(w, "rule.$n.augmented", found, augmented_code, (given..., Val{catches ? Symbol(found.what) : nothing}), false, [], ["i64"; values_of(R)])
     adjoints = [llvm_type(T) for T in arguments if is_float(T)]
     second = write!(w, "rule.$n.reverse", found, reverse_code, (given..., Val{Tape}), false, [is_float(R) ? [R] : []; UInt], adjoints)
     register!(w.io, "gradient", n, found, first, second)

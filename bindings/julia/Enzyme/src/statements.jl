@@ -1,7 +1,7 @@
 # What Julia's types say of memory, told to the engine where a derivative begins: where floats lie behind the `Ref`s of a call. A program may
 # read a float's bits as an integer (`reinterpret(Int64, x)`), and then nothing in its code says that a float was there.
 #
-# Told: floats of a `Ref`'s content, of structures in it, of arrays and objects that these lead to. An element whose number is not known stands for
+# Told: floats of a `Ref`'s content, of structures in it, of arrays and objects that these lead to, and the integers beside them in structures. An element whose number is not known stands for
 # all of an array. Not told: what a union or a field without concrete type leads to, and lists beyond their first object.
 
 module Statements
@@ -16,6 +16,7 @@ const MOST = 64
 const PROTOTYPES = """
     declare void @__enzyme_double(i8*, i64)
     declare void @__enzyme_float(i8*, i64)
+    declare void @__enzyme_integer(i8*, i64)
     """
 
 "Floats of one type without gaps."
@@ -36,10 +37,13 @@ end
 
 function runs_of_fields!(out::Vector{Run}, @nospecialize(T), start::Int)
     for n in 1:fieldcount(T)
-        runs!(out, fieldtype(T, n), start + Int(fieldoffset(T, n)))
+        F, at = fieldtype(T, n), start + Int(fieldoffset(T, n))
+        # A copy of a structure does not say which of its words are integers.
+        is_whole(F) ? push_float!(out, "integer", sizeof(F), at) : runs!(out, F, at)
     end
     out
 end
+is_whole(@nospecialize(T)) = T === Int64 || T === UInt64
 
 function push_float!(out::Vector{Run}, name::String, size::Int, offset::Int)
     if !isempty(out)

@@ -190,7 +190,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     inner = Nested.find!(native, world)
     inner !== nothing && (dynamic || plan.kind === :split) && seldom(no_inner, plan, dynamic)
     Normalise.mark_mathematics!(native, world, catches)
-    rules, used = Rules.install!(native, plan, world)
+    rules, used = Rules.install!(native, plan, world, catches)
     Models.use!(native, world)
     if inner !== nothing
         seldom(Nested.add!, m, inner, plan, world, again)
@@ -224,6 +224,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
         for l in linked
             Library.link(given, l.bytes)
         end
+        dumps[] === nothing || dump_text("given.ll", Library.module_text(given))
         isempty(literals) && !empty || (given = seldom(Literals.name!, given, literals, empty)::Ptr{Cvoid})
         derived = Library.replace_markers(given)
         caught = catching === nothing ? Library.Item[] : seldom(Catching.differentiated, derived, catching)::Vector{Library.Item}
@@ -235,7 +236,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
             "@WRITE@" => string(UInt(cglobal(:write)))), roots))
         isempty(hidden) || Library.link(derived, hidden)
         catches && Library.link(derived, seldom(Catching.definition)::String)
-        dynamic && Library.link(derived, seldom(Dynamic.definitions, plan.flags)::String)
+        dynamic && Library.link(derived, seldom(Dynamic.definitions, Dynamic.bits(plan.flags) | (catches && plan.kind === :forward ? Dynamic.CAUGHT : 0))::String)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
             addresses = Library.compile(derived, entries(plan))

@@ -199,6 +199,26 @@ end
     end
 end
 
+reason(f) = try f(); "" catch e; sprint(showerror, e) end
+@noinline doubles_and_throws(v) = (v[1] *= 2; error("no"))
+
+triples!(v) = (v[1] *= 3; v[1] < 100 && error("small"); nothing)
+function EnzymeRules.augmented_primal(config, func::Const{typeof(triples!)}, ::Type{<:Const}, v::Annotation)
+    triples!(v.val)
+    EnzymeRules.AugmentedReturn(nothing, nothing, nothing)
+end
+EnzymeRules.reverse(config, func::Const{typeof(triples!)}, dret, tape, v::Annotation) = (v isa Duplicated && (v.dval[1] *= 3); (nothing,))
+EnzymeRules.forward(config, func::Const{typeof(triples!)}, ::Type{<:Const}, v::Annotation) = (v isa Duplicated && (v.dval[1] *= 3); triples!(v.val))
+
+@testset "rules that write and throw" begin
+    f(v) = (w = copy(v); try triples!(w) catch; w[2] *= 2 end; sum(abs2, w))
+    v = [1.3, 2.0]
+    @test gradient(Forward, f, v)[1] ≈ [18 * 1.3, 16.0]
+    e = reason(() -> gradient(Reverse, f, v))
+    @test occursin("[E0204]", e) && occursin("rule of triples! at", e) && occursin("catching.jl:", e)
+    @test gradient(Reverse, f, [40.0, 2.0])[1] ≈ [18 * 40.0, 4.0]
+end
+
 @testset "at run time only" begin
     @test tried(x -> (d = Any[x, 2.0]; try d[1] * d[2] * d[3] catch; d[1]^3 end), 1.3)
     function late(x)
@@ -208,7 +228,11 @@ end
         v[1] + v[2]
     end
     @test tried(late, 1.2)
-    @test occursin("[E0204]", tried_forward(late, 1.9))
+    @test occursin("[E0204]", tried_forward(late, 1.9)) && occursin("catching.jl:", tried_forward(late, 1.9))
+    # What never returns, too, has a tangent.
+    always(x) = (v = [x, 1.0]; f = Any[doubles_and_throws][1]; try f(v) catch end; v[1]^2)
+    @test autodiff(Forward, always, Duplicated(3.0, 1.0)) == (24.0,)
+    @test occursin("doubles_and_throws (", reason(() -> autodiff(Reverse, always, Active, Active(3.0))))
 end
 
 mutable struct Holder

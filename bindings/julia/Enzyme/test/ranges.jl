@@ -11,6 +11,16 @@ both(f, x) = test_reverse(f, Active, (x, Active)) && test_forward(f, Duplicated,
     @test both(x -> (t = collect(0:x:1); sum(t .* t)), 0.3)
     @test both(x -> sum(abs2, LinRange(x, 2x^2, 5)), 0.3)
     @test autodiff(ReverseWithPrimal, x -> (x:0.1:1.0)[3], Active, Active(0.3)) == ((1.0,), (0.3:0.1:1.0)[3])
+    # As many as an array has elements, which its memory says.
+    all_of(f) = test_reverse(f, Active, ([0.5, 0.3, 0.8], Duplicated)) && test_forward(f, Duplicated, ([0.5, 0.3, 0.8], Duplicated))
+    @test all_of(y -> sum(range(0, 1; length = length(y)) .* y) + step(range(0.0, 1.0; length = length(y))) * y[1])
+    @test all_of(y -> sum(abs2, range(y[1]; step = y[2], length = length(y))) + sum(range(y[1], stop = 2y[2], length = length(y)) .* y))
+    function interpolated(y)
+        x = range(0, 1; length = length(y))
+        at(t) = (i = clamp(searchsortedlast(x, t), 1, length(y) - 1); w = (t - x[i]) / step(x); (1 - w) * y[i] + w * y[i+1])
+        sum(at(t)^2 for t in 0.05:0.1:0.95)
+    end
+    @test all_of(interpolated)
     @test autodiff(Reverse, x -> range(x, stop = 2f0, length = 4)[2], Active, Active(0.5f0))[1][1] ≈ 2 / 3
 end
 
