@@ -48,8 +48,9 @@ function addresses(m::LLVM.Module, known::IdDict{Any,Any})
         end
     end
     numbers = UInt[]
+    starts = sort!(UInt[at for at in keys(known)])
     for at in keys(all)
-        at::UInt > NEAR && get(known, at, true)::Bool && push!(numbers, at)
+        at::UInt > NEAR && may_hold_floats(known, starts, at)::Bool && push!(numbers, at)
     end
     sort!(numbers)
     out = Address[]
@@ -59,10 +60,31 @@ function addresses(m::LLVM.Module, known::IdDict{Any,Any})
     out
 end
 
+address(@nospecialize(x)) = UInt(ccall(:jl_value_ptr, Ptr{Cvoid}, (Any,), x))
+
+"Whether at an address there may be floats: an object with such, or a place that is in none of the objects without."
+function may_hold_floats(known::IdDict{Any,Any}, starts::Vector{UInt}, at::UInt)
+    haskey(known, at) && return known[at]::Bool
+    # There is one object for each of these, which Julia's code knows.
+    (at == address(true) || at == address(false)) && return false
+    n = searchsortedlast(starts, at)
+    n == 0 && return true
+    x = unsafe_pointer_to_objref(Ptr{Cvoid}(starts[n]))
+    T = typeof(x)
+    known[starts[n]]::Bool || x isa Array || fieldcount(T) == 0 || at - starts[n] >= sizeof(T)
+end
+
 "Notes the numbers in a constant that are made addresses: all, or those of objects."
 function collect!(out::IdDict{Any,Any}, seen::IdDict{Any,Any}, v::LLVM.Value, all::Bool)
-    (LLVM.GetValueKind(v) != LLVM.VALUE_CONSTANT_EXPR || haskey(seen, v)) && return
+    kind = LLVM.GetValueKind(v)
+    (!(kind in (LLVM.VALUE_CONSTANT_EXPR, LLVM.VALUE_CONSTANT_ARRAY, LLVM.VALUE_CONSTANT_STRUCT)) || haskey(seen, v)) && return
     seen[v] = true
+    if kind != LLVM.VALUE_CONSTANT_EXPR
+        for n in 1:Int(LLVM.GetNumOperands(v))
+            collect!(out, seen, LLVM.GetOperand(v, n - 1), all)
+        end
+        return
+    end
     op = LLVM.GetConstOpcode(v)
     first = LLVM.GetOperand(v, 0)
     if op == LLVM.OP_INTTOPTR
@@ -90,7 +112,7 @@ function name!(m::Ptr{Cvoid}, addresses::Vector{Address}, empty::Bool)
     text = Library.module_text(m)
     needed, also = UInt[], ""
     for x in (empty ? empties : ())
-        at = UInt(ccall(:jl_value_ptr, Ptr{Cvoid}, (Any,), x))
+        at = address(x)
         written = "inttoptr (i64 $at to ptr)"
         occursin(written, text) || continue
         text = replace(text, written => "@$EMPTY$at")

@@ -193,6 +193,7 @@ include("lapack.jl")
 include("ranges.jl")
 include("orthogonal.jl")
 include("matrices.jl")
+include("objects.jl")
 
 both(x) = (sin(x), cos(x))
 split_at_point(x) = (isinf(x) ? zero(x) : rem(x, one(x)), trunc(x))
@@ -251,6 +252,8 @@ for F in (Factors{<:Floats,<:Real}, Factors{<:Union{Bool,Int},<:Floats})
     push!(METHODS, (LinearAlgebra.generic_mul!, (Matrix{Float64}, Float64, Matrix{Float64}, given), (AbstractArray{<:Floats}, Real, AbstractArray{<:Real}, F), scaled_from))
     push!(METHODS, (LinearAlgebra.generic_mul!, (Matrix{Float64}, Matrix{Float64}, Float64, given), (AbstractArray{<:Floats}, AbstractArray{<:Real}, Real, F), scaled_into))
 end
+push!(METHODS, (deepcopy, (Vector{Any},), (Any,), deep))
+push!(METHODS, (merge, (NamedTuple{(),Tuple{}}, Dict{Symbol,Float64}), (NamedTuple, Any), merged))
 push!(METHODS, (splice!, (Vector{Float64}, Int, Vector{Any}), (Vector, Int, Vector{Any}), taken!))
 push!(METHODS, (Base._accumulate!, (typeof(Base.add_sum), Matrix{Float64}, Matrix{Float64}, Int, Nothing), (Function, Array, Array, Int, Nothing), accumulated!))
 for name in names(LinearAlgebra; all = true)
@@ -283,6 +286,7 @@ end
 "Puts the functions here in the place of those that they stand for."
 function use!(native, world::UInt)
     ignored!(native, native.mod, ignore_derivatives, world)
+    any(f -> startswith(LLVM.name(f), "julia_sparse_places"), LLVM.functions(native.mod)) && ignored!(native, native.mod, parentmodule(Models).Unrolled.sparse_places!, world)
     any(f -> occursin(TEXT, LLVM.name(f)), LLVM.functions(native.mod)) && seldom(mute!, native, world)
     any(f -> occursin(LOCKS, LLVM.name(f)), LLVM.functions(native.mod)) && seldom(leave_locks!, native, world)
     for row in METHODS
@@ -322,6 +326,8 @@ function ignored!(native, m::LLVM.Module, method::Method, world::UInt)
 end
 
 function replace!(native, special, model, world)
+    # Of what Julia compiles for arguments of any type.
+    model === deep && !Base.isdispatchtuple(special.specTypes) && return
     code = Emit.code_instance(special, world)
     symbol = code === nothing ? "" : Emit.symbol(native, code)
     isempty(symbol) && return
@@ -349,7 +355,7 @@ function add!(m::LLVM.Module, model, types, world; finished = false, name = "enz
     instance = Emit.method_instance(Tuple{typeof(model),types...}, world)
     made = Emit.native(instance)
     symbol = Emit.symbol(made, Emit.code_instance(instance, world))
-    for f in (constant, pivots, exchanged, eigenvectors, singular_vectors)
+    for f in (constant, pivots, exchanged, eigenvectors, singular_vectors, number!)
         ignored!(made, made.mod, f, world)
     end
     for f in LLVM.functions(made.mod)

@@ -9,7 +9,7 @@
 module Unrolled
 
 using LinearAlgebra
-using LinearAlgebra: QRCompactWY, QRCompactWYQ, QRPackedQ, QRPivoted
+using LinearAlgebra: LU, QRCompactWY, QRCompactWYQ, QRPackedQ, QRPivoted
 import ..Emit, ..seldom
 import ..Models: within_autodiff
 
@@ -137,6 +137,18 @@ if is_closure
     @eval each_part(A, before, after, numbers) = Base.Generator($(Expr(:new, :(Closure{typeof(A),typeof(before),typeof(after)}), :A, :before, :after)), numbers)
 end
 
+"The dictionary that Base makes for these pairs, without them."
+@generated function table_for(pairs::Tuple)
+    K = V = Union{}
+    for P in fieldtypes(pairs)
+        K, V = Base.promote_typejoin(K, P.parameters[1]), Base.promote_typejoin(V, P.parameters[2])
+    end
+    :(Dict{$K,$V}())
+end
+@inline noted!(d::Dict, ::Tuple{}) = d
+@inline noted!(d::Dict, pairs::Tuple) = (d[pairs[1].first] = pairs[1].second; noted!(d, Base.tail(pairs)))
+@noinline own_table(::Type{D}, pairs::Tuple) where {D<:Dict} = invoke(D, Tuple{Vararg{Pair}}, pairs...)::D
+
 "A square matrix of diagonals, by their numbers; what is given twice is added."
 function diagonals(pairs::Tuple)
     n = maximum(map(p -> length(p.second) + abs(Int(p.first)), pairs))
@@ -262,6 +274,23 @@ function part(F::QRPivoted, d::Symbol)
     d === :P && return permutation(eltype(F), getfield(F, :jpvt))
     getfield(F, d === :p ? :jpvt : d)
 end
+@inline part(F::LU, d::Symbol) = d === :L ? lower(F) : d === :U ? upper(F) : d === :p ? order(F) : d === :P ? permutation(eltype(F), invperm(order(F))) : getfield(F, d)
+@noinline function lower(F)
+    A = getfield(F, :factors)
+    L = tril!(A[:, 1:min(size(A)...)])
+    for i in 1:size(L, 2)
+        L[i, i] = one(eltype(L))
+    end
+    L
+end
+@noinline upper(F) = triangle(F)
+@noinline function order(F::LU)
+    exchanges, p = getfield(F, :ipiv), collect(1:size(getfield(F, :factors), 1))
+    for i in 1:length(exchanges)
+        p[i], p[exchanges[i]] = p[exchanges[i]], p[i]
+    end
+    p
+end
 triangle(F) = (A = getfield(F, :factors); triu!(A[1:min(size(A)...), :]))
 permutation(::Type{T}, p) where {T} = (P = zeros(T, length(p), length(p)); foreach(i -> P[p[i], i] = one(T), 1:length(p)); P)
 
@@ -294,21 +323,28 @@ function add_factors!()
     factors_added[] = true
 end
 
+include("sparse.jl")
+
 const added = Ref(false)
 
 "Adds the methods to those of Base; whether that was not done before."
 function add_methods!()
     added[] && return false
     add_factors!()
+    parentmodule(Unrolled).Rules.never_inline!(which(deepcopy, Tuple{Any}))
     Core.eval(@__MODULE__, quote
         @noinline Base.__cat(A::Array, shape::NTuple{N,Int}, directions, pieces::Vararg{Any,L}) where {N,L} =
             L <= MOST && within_autodiff() ? filled!(A, shape, directions, pieces) : own_filled!(A, shape, directions, pieces)::typeof(A)
         Base._cat(d::Union{Int,Val}, first::Union{Vector{T},Matrix{T}}, more::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = L < MOST ? joined(d, (first, more...)) : own_cat(d, (first, more...))
         Base.deepcopy(x::Array{<:Floats}) = copy(x)
         LinearAlgebra.diagm(first::Pair{<:Integer,<:Vector{<:Floats}}, more::Vararg{Pair{<:Integer,<:Vector{<:Floats}},L}) where {L} = diagonal((first, more...))
-        Base.Dict(pairs::Union{Base.Generator,Tuple{Vararg{Pair}},Vector{<:Pair},Base.Iterators.Zip}) = within_autodiff() ? Base.dict_with_eltype((K, V) -> Dict{K,V}, pairs, eltype(pairs)) : invoke(Base.Dict, Tuple{Any}, pairs)
+        Base.Dict(pairs::Tuple{Pair,Vararg{Pair,L}}) where {L} = L < MOST && within_autodiff() ? noted!(table_for(pairs), pairs) : invoke(Base.Dict, Tuple{Any}, pairs)
+        Base.Dict{K,V}(first::Pair, more::Vararg{Pair,L}) where {K,V,L} = L < MOST && within_autodiff() ? noted!(Dict{K,V}(), (first, more...)) : own_table(Dict{K,V}, (first, more...))
+        Base.Dict(pairs::Union{Base.Generator,Vector{<:Pair},Base.Iterators.Zip}) = within_autodiff() ? Base.dict_with_eltype((K, V) -> Dict{K,V}, pairs, eltype(pairs)) : invoke(Base.Dict, Tuple{Any}, pairs)
         Base.mapslices(f::F, A::Array{<:Floats}; dims) where {F} = part_by_part(f, A, dims)
         Base.vect(numbers::Vararg{Union{Floats,Integer},L}) where {L} = list(numbers)
+        # In the place of Base's own, which is this but for what it is compiled for.
+        Base.vect(things::Vararg{Any,L}) where {L} = 1 < L <= MOST && within_autodiff() ? listed(Base.promote_typeof(things...), things) : copyto!(Vector{Base.promote_typeof(things...)}(undef, L), things)
         Base.mapreduce(f::F, op::O, A::Array, B::Array) where {F,O} = reduce(op, map(f, A, B))
         Base.hvcat(rows::NTuple{M,Int}, first::T, more::Vararg{T,L}) where {M,T<:Floats,L} = laid(T, Val(false), rows, (first, more...))
         Base._repeat(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) where {T,N} = within_autodiff() ? repeated(A, inner, outer) : own_repeated(A, inner, outer)::Array{T,N}
@@ -320,12 +356,14 @@ function add_methods!()
         Base.typed_hcat(::Type{T}, first::Columns, more::Vararg{Dense,L}) where {T<:Floats,L} = side_by_side(T, (first, more...))
         Base.typed_hcat(::Type{T}, first::Rows, second::Columns, more::Vararg{Dense,L}) where {T<:Floats,L} = side_by_side(T, (first, second, more...))
         Base.getproperty(F::QRCompactWY{T,Matrix{T}}, d::Symbol) where {T<:Floats} = part(F, d)
+        @inline Base.getproperty(F::LU{T,Matrix{T}}, d::Symbol) where {T<:Floats} = part(F, d)
         Base.getproperty(F::QRPivoted{T,Matrix{T}}, d::Symbol) where {T<:Floats} = part(F, d)
     end)
     is_closure && Core.eval(@__MODULE__, :(@inline Base.eachslice(A::Array{<:Floats}; dims) = slices(A, dims)))
     for pieces in (:Number, :Dense, :(Union{Number,Dense}))
         Core.eval(@__MODULE__, :(Base.typed_hvcat(::Type{T}, rows::NTuple{M,Int}, first::$pieces, more::Vararg{$pieces,L}) where {T<:Floats,M,L} = laid(T, Val(true), rows, (first, more...))))
     end
+    Core.eval(@__MODULE__, SPARSE)
     added[] = true
 end
 

@@ -49,6 +49,7 @@ given_parts(A) = (kept = Any[]; mapslices(x -> (push!(kept, x); sum(x)), A; dims
 copied(A) = (B = deepcopy(A); (B, B === A, B == A))
 copied_twice(A) = (B = deepcopy(Any[A, A]); (B, B[1] === B[2], B[1] === A))
 factor(A, pivot, name) = (x = getproperty(qr(A, pivot), name); x isa AbstractArray ? Array(x) : x)
+part_of_lu(A, name) = getproperty(lu(A; check = false), name)
 multiplied(C, X, Y, alpha, beta) = (D = Y isa AbstractVector ? C[:, 1] : copy(C); mul!(D, X, Y, alpha, beta); D)
 larger(x) = x > 1
 double(x) = 2x
@@ -121,9 +122,14 @@ function ask_all(pieces, v, w, M, N3)
         ask(factor, A, pivot, name)
     end
     ask(factor, zeros(0, 2), Val(true), :P)
+    for A in Any[M, Float32[1 2; 3 4; 5 6], [1 2; 3 4], M .+ 1im, numbered(Float64, 2, 3), zeros(2, 2), zeros(0, 2), Tridiagonal(M)], name in (:L, :U, :p, :P, :factors, :ipiv, :info, :other)
+        ask(part_of_lu, A, name)
+    end
     for given in Any[(:sin => sin, :cos => cos), (:a => 1, :b => 2.5), [:a => 1, :b => 2], Any[:a => 1, (:b, 2)], [(1, 2), (3, 4)], zip([1, 2], ["a", "b"]), zip([1, 2], [1.5, 2.5], [3, 4]), [1, 2], (1, 2), Dict(1 => 2), Pair[:a => 1, 2 => 3]]
         ask(Dict, given)
-        given isa Tuple && ask(Dict, given...)
+        given isa Tuple || continue
+        ask(Dict, given...)
+        foreach(D -> ask(D, given...), (Dict{Any,Any}, Dict{Symbol,Float64}, Dict{Symbol,Any}, Dict{Int,Int}))
     end
     for T in (Float64, Float32, ComplexF64, Int, BigFloat), alpha in Any[1, 0, 2, 1.0, 0.0, 2.5, 1.5f0, true, 1im, NaN], beta in Any[1, 0, -2, 1.0, 0.0, 2.5, false, 1.0im]
         C = T <: BigFloat ? Matrix{T}(undef, 2, 2) : T <: Int ? fill(T(2^53 + 1), 2, 2) : T[NaN -0.0; 1 Inf]
