@@ -15,6 +15,7 @@ unsafe fn call<F: Fn(X) -> R, X: Point, R: Output>(
     out: *mut R::Element,
     len: usize,
 ) {
+    R::Element::state(out, len);
     // SAFETY: as the caller says.
     unsafe { (*f)(X::of(x.read(), shape.read())).write(out, len) }
 }

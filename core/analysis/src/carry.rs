@@ -5,6 +5,8 @@
 //! value gets a [`Carry`]. Evidence, strongest first: the value's own type; a `bitcast` to or from a float; what
 //! metadata says of the bytes loaded or stored; the only float format ever seen in that memory.
 //!
+//! Where doubles and pointers take turns in one place, a word that is only copied from or to it is [`Carry::Word`].
+//!
 //! An integer that is computed with is an integer, unless the computation only moves bits (shifts by whole half-words,
 //! truncation, `or`) towards a float: then it is [`Carry::Mixed`], which is refused where it is active.
 
@@ -32,6 +34,9 @@ pub enum Carry {
     Bits(FloatKind, u32),
     /// An integer copied from memory that holds floats among other things; which it is can't be told.
     Unknown,
+    /// A word copied from or to memory where doubles, pointers and integers take turns: what it is, its bits and those of its shadow
+    /// tell when the derivative runs.
+    Word,
     /// An integer that holds bits of floats among other bits.
     Mixed,
 }
@@ -64,6 +69,9 @@ pub fn analyze(
         out: SecondaryMap::new(),
         doubtful: Vec::new(),
         integers: Vec::new(),
+        words: Vec::new(),
+        sinks: Vec::new(),
+        pointers: Vec::new(),
         wanted: Vec::new(),
     };
     for v in func.values.keys() {
@@ -92,6 +100,12 @@ struct Pass<'a> {
     doubtful: Vec<ValueId>,
     /// Values copied from or to places that hold integers.
     integers: Vec<ValueId>,
+    /// Values read from places where doubles and pointers take turns.
+    words: Vec<ValueId>,
+    /// Values put into such places, and what they are if nothing else says it.
+    sinks: Vec<(ValueId, Carry)>,
+    /// Values copied from or to places that hold pointers, or put where doubles and pointers take turns.
+    pointers: Vec<ValueId>,
     /// Values of whose bits callees make floats.
     wanted: Vec<ValueId>,
 }
@@ -120,7 +134,9 @@ impl Pass<'_> {
     fn spread(&mut self, v: ValueId, c: Carry) {
         for v in self.merged_with(v) {
             match (self.out[v], c) {
-                (Carry::None | Carry::Unknown, _) | (Carry::Bits(..), Carry::Mixed) => self.out[v] = c,
+                (Carry::None | Carry::Unknown | Carry::Word, _) | (Carry::Bits(..), Carry::Mixed | Carry::Word) => {
+                    self.out[v] = c
+                }
                 (Carry::Bits(..) | Carry::Native | Carry::Mixed, _) => {}
             }
         }
@@ -198,20 +214,37 @@ impl Pass<'_> {
         }
         let len = Some(u64::from(bits / 8));
         let mut bytes = self.memory.bytes_at(p, len);
-        let read = matches!(self.func.insts[i].op, Op::Load(_));
-        if read && (bytes.clash || bytes.has_floats()) {
-            // What is read is what was put there, whatever pointers to it lead to besides.
-            bytes = self.memory.contents_at(p, len).unwrap_or(bytes);
-        }
         let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
+        // Where a pointer lies at times, it must not be lost on the way.
+        let may_be_word = address && matches!(self.module.ctx.types[ty], Type::Int(64)) && self.memory.tells_words(p);
+        let mut takes_turns = may_be_word && self.memory.takes_turns(p);
+        let read = matches!(self.func.insts[i].op, Op::Load(_));
+        if read
+            && (bytes.clash || bytes.has_floats())
+            && let Some(contents) = self.memory.contents_at(p, len)
+        {
+            // What is read is what was put there, whatever pointers to it lead to besides.
+            (bytes, takes_turns) = (contents, false);
+        }
         let integer = bytes.runs.iter().all(|r| r.ty == ByteType::Integer) && !bytes.runs.is_empty();
         let stated_integer = matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }]));
-        if bytes.clash && stated_integer || address && !bytes.clash && !bytes.has_floats() {
+        let pointer = address && !bytes.clash && !bytes.has_floats();
+        if takes_turns && !read || pointer && bytes.has_pointers() {
+            self.pointers.push(v);
+        }
+        if takes_turns && !stated_integer && (read || self.func.words.contains_key(&i)) {
+            self.words.push(v);
+        } else if takes_turns && pointer {
+            // What is read says what it is.
+        } else if pointer && read && !stated_integer && self.is_several_with_floats(class, p, len) {
+            self.doubtful.push(v);
+        } else if bytes.clash && stated_integer || pointer {
             self.integers.push(v);
         } else if bytes.clash {
             self.doubtful.push(v);
         } else if let Some(kind) = bytes.uniform() {
-            self.spread(v, Carry::Bits(kind, bits / kind.bits()));
+            let carry = Carry::Bits(kind, bits / kind.bits());
+            if takes_turns { self.sinks.push((v, carry)) } else { self.spread(v, carry) }
         } else if bytes.has_floats() {
             self.doubtful.push(v);
         } else if integer && bits > 8 {
@@ -220,6 +253,11 @@ impl Pass<'_> {
             // Nobody here says what the caller keeps in its memory.
             self.doubtful.push(v);
         }
+    }
+
+    /// Whether of several objects that `p` may point to one may hold floats where another holds pointers.
+    fn is_several_with_floats(&self, class: ClassId, p: ValueId, len: Option<u64>) -> bool {
+        self.memory.classes[class].is_several() && self.memory.bytes_at_all(&[p], len).clash
     }
 
     /// Whether the integer `v`, read from memory, goes to memory as it is.
@@ -241,6 +279,36 @@ impl Pass<'_> {
                 self.spread(v, Carry::Unknown);
             }
         }
+        // What is read is what was put there, unless that is now this, now that.
+        let pointers: BTreeSet<ValueId> =
+            std::mem::take(&mut self.pointers).into_iter().flat_map(|v| self.merged_with(v)).collect();
+        for v in std::mem::take(&mut self.words) {
+            let float = matches!(self.out[v], Carry::Bits(..));
+            let both = float && pointers.contains(&v);
+            if both || !float && !integers.contains(&v) && !self.uses.is_constant_choice(self.func, v) {
+                self.spread(v, if self.is_moved(v) { Carry::Word } else { Carry::Unknown });
+            }
+        }
+        for (v, carry) in std::mem::take(&mut self.sinks) {
+            if !integers.contains(&v) && !matches!(self.out[v], Carry::Word | Carry::Unknown) {
+                self.spread(v, carry);
+            }
+        }
+    }
+
+    /// Whether `v` is read from memory and put into memory, perhaps where ways meet, and nothing else becomes of it.
+    fn is_moved(&self, v: ValueId) -> bool {
+        self.merged_with(v).into_iter().all(|v| {
+            let made = self.func.def_inst(v).map(|i| &self.func.insts[i].op);
+            let used = |i: &InstId| match self.func.insts[*i].op {
+                Op::Store(_) => self.func.insts[*i].args.first() == Some(&v),
+                Op::Phi(_) | Op::Freeze | Op::Select => true,
+                _ => false,
+            };
+            let cast = matches!(made, Some(Op::Cast(CastOp::BitCast | CastOp::PtrToInt)));
+            (cast || matches!(made, Some(Op::Load(_) | Op::Phi(_) | Op::Freeze | Op::Select)))
+                && self.uses.of(v).iter().all(used)
+        })
     }
 
     /// `v` and all integers that it is merged with.
@@ -326,7 +394,7 @@ impl Pass<'_> {
                 for a in &inst.args {
                     if self.func.as_const(*a).is_none() {
                         self.out[*a] = match self.out[*a] {
-                            Carry::None | Carry::Unknown | Carry::Bits(..) => Carry::Mixed,
+                            Carry::None | Carry::Unknown | Carry::Word | Carry::Bits(..) => Carry::Mixed,
                             known @ (Carry::Native | Carry::Mixed) => known,
                         };
                         work.push(*a);

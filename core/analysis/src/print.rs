@@ -96,6 +96,7 @@ pub fn types(program: &Program<'_>, f: FuncId) -> String {
             Carry::Native => "float".to_owned(),
             Carry::Bits(kind, n) => format!("integer with the bits of {n} x {}", kind.name()),
             Carry::Unknown => "integer of unknown bytes".to_owned(),
+            Carry::Word => "word that is told when it runs".to_owned(),
             Carry::Mixed => "integer with pieces of floats".to_owned(),
         };
         let class = unit.memory.class_of[v].map(|c| format!("address in {c} at {}", span(unit.memory.span_of[v])));

@@ -88,7 +88,9 @@ impl Units {
         for f in order {
             let Some(memory) = memories.remove(&f) else { continue };
             let func = &module.funcs[f];
-            let facts = facts.get(&f).cloned().unwrap_or_default();
+            let mut facts = facts.get(&f).cloned().unwrap_or_default();
+            let again = func.words.iter().filter(|(_, word)| facts.stable_loads.contains(&word.like)).map(|(i, _)| *i);
+            facts.stable_loads.extend(again.collect::<Vec<_>>());
             let uses = Uses::new(func);
             let mut carry = timing.of("analysis: which values carry floats", || {
                 carry::analyze(module, func, &facts, &memory, &uses, &units)
@@ -100,8 +102,8 @@ impl Units {
             let mut addresses = SecondaryMap::new();
             for v in func.values.keys() {
                 let pointer = module.ctx.types.contains_pointer(func.ty(v));
-                addresses[v] =
-                    pointer || carry[v] == Carry::None && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
+                let integer = matches!(carry[v], Carry::None | Carry::Word);
+                addresses[v] = pointer || integer && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
             let retyped = retyped(module, func, &facts, &memory);
             let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);

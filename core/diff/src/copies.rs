@@ -25,6 +25,8 @@ pub enum Bytes {
     /// which the run checks. (A string that keeps short content in itself points to itself: its characters and what lies
     /// around it are of one class.)
     Characters,
+    /// Doubles, pointers and integers take turns there: the words tell what they are when the derivative runs.
+    Words,
 }
 
 /// What instruction `i` moves to `places[0]`, from `places[1]` if there is one; `len` is the number of bytes.
@@ -49,6 +51,9 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
         true => Ok(Bytes::Characters),
         false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
     };
+    if bytes.clash && places.len() == 2 && are_words(s, places, len) {
+        return Ok(Bytes::Words);
+    }
     if bytes.clash {
         return doubtful();
     }
@@ -83,6 +88,11 @@ pub fn leads_to_shadows(module: &Module, s: &Subject<'_>, places: &[ValueId], le
         let mut there = memory.classes[class].edges.iter().filter(|e| e.at.overlaps(8, memory.span_of[*p], len));
         there.any(|e| s.activity.is_shadowed(e.to))
     })
+}
+
+/// Whether all that may have a shadow in `len` bytes at these places are words that are told at run time.
+fn are_words(s: &Subject<'_>, places: &[ValueId], len: Option<u64>) -> bool {
+    len.is_none_or(|n| n >= 8) && places.iter().all(|p| !s.is_mixed(*p) && s.unit.memory.tells_words(*p))
 }
 
 fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {

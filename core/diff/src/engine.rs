@@ -17,6 +17,9 @@ use crate::shape::Shape;
 use crate::story::Story;
 use crate::undo::NOTHING;
 
+/// How often words that only move are looked for: each time, addresses are followed through those that were found.
+const MOVED_ROUNDS: usize = 8;
+
 /// Activity of a parameter, as the user states it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ParamActivity {
@@ -225,7 +228,14 @@ impl Engine {
             reached.extend(more.into_iter().filter(|g| !reached.contains(g)).collect::<Vec<_>>());
             n += 1;
         }
-        let units = Units::analyze_timed(module, facts, &[request.func], &mut self.timing);
+        let mut units = Units::analyze_timed(module, facts, &[request.func], &mut self.timing);
+        // Addresses that are followed further may lead to more of them.
+        for _ in 0..MOVED_ROUNDS {
+            if !crate::moved::take_apart(module, &units) {
+                break;
+            }
+            units = Units::analyze_timed(module, facts, &[request.func], &mut self.timing);
+        }
         let context = context_of(module, &units, request).map_err(|r| vec![r])?;
         let mut activities = Activities::default();
         let program = Program { module, units: &units };
@@ -234,6 +244,11 @@ impl Engine {
         let refused = conflicts(&activities, request.func, &context);
         if !refused.is_empty() {
             return Err(refused);
+        }
+        if request.mode != Mode::Forward
+            && let Some((func, refusal)) = crate::handed::lost(module, &units, &activities)
+        {
+            return Err(vec![Refused { func, refusal }]);
         }
         if request.mode != Mode::Forward
             && let Some(i) = crate::owned::reallocates(module, &units, request.func, &context)

@@ -138,7 +138,10 @@ impl Collector<'_> {
                     return Err(Refusal::new(RefusalKind::UnknownType("an integer copied from active memory")).at(i));
                 }
                 Carry::Mixed => return self.refuse(i, "integer arithmetic on the bits of active floats"),
-                Carry::None | Carry::Native | Carry::Bits(..) => {}
+                Carry::Word if args.iter().any(|p| matches!(inst.op, Op::Load(_)) && s.is_mixed(*p)) => {
+                    return Err(Refusal::new(RefusalKind::UnknownType("a word copied from active memory")).at(i));
+                }
+                Carry::None | Carry::Native | Carry::Bits(..) | Carry::Word => {}
             }
         }
         match &inst.op {
@@ -159,7 +162,7 @@ impl Collector<'_> {
                 let (Some(v), Some(p)) = (args.first(), args.get(1)) else { return Ok(()) };
                 if s.has_shadow(*p) && carry(*v) != Carry::None {
                     let unknown = carry(*v) == Carry::Unknown && s.func.as_const(*v).is_none();
-                    if unknown && !taken_for_integer(s, *v, *p) {
+                    if unknown && !taken_for_integer(s, *v, *p) || carry(*v) == Carry::Word && s.is_mixed(*p) {
                         return Err(
                             Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i)
                         );
@@ -270,9 +273,12 @@ impl Collector<'_> {
                     if let (true, Some(n)) = (s.has_shadow(*d), args.get(len)) {
                         let bytes = crate::copies::classify(self.module, s, i, &[*d, *c], *n)?;
                         let fixed = s.func.as_const(*n).and_then(|c| self.module.ctx.consts.as_u64(c));
-                        if let (Bytes::Floats(_), Some(fixed)) = (bytes, fixed)
-                            && crate::owned::replaces_pointer(s, *d, fixed) == Replaced::Contended
-                        {
+                        let floats = match bytes {
+                            Bytes::Floats(_) => fixed,
+                            Bytes::Words => Some(fixed.unwrap_or(1 << 40)),
+                            _ => None,
+                        };
+                        if floats.is_some_and(|n| crate::owned::replaces_pointer(s, *d, n) == Replaced::Contended) {
                             return self.refuse(i, CONTENDED);
                         }
                         self.shadow(*d);

@@ -129,6 +129,12 @@ pub fn replaces_pointer(s: &Subject<'_>, p: ValueId, len: u64) -> Replaced {
     let memory = &s.unit.memory;
     let Some(id) = memory.class_of[p] else { return Replaced::None };
     let (class, span) = (&memory.classes[id], memory.span_of[p]);
+    let stated = |(item, proof): (&enzyme_analysis::memory::Item, &Proof)| {
+        *proof == Proof::Asserted && item.span.overlaps(item.size, span, len)
+    };
+    if !class.is_several() && class.items.iter().any(stated) {
+        return Replaced::None;
+    }
     if !holds_pointers(class, span, len) {
         return Replaced::None;
     }

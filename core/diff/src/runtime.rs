@@ -23,7 +23,7 @@ fn common(module: &mut Module) -> Common {
     Common { void: types.void(), ptr: types.ptr(), i64: types.int(64) }
 }
 
-fn define(
+pub(crate) fn define(
     module: &mut Module,
     name: &str,
     ret: TypeId,
@@ -233,7 +233,7 @@ pub fn require_zero(e: &mut Emit<'_>, shadow: ValueId, bytes: ValueId, place: &s
 }
 
 /// `void enzyme.rt.zero_or_stop(ptr memory, i64 bytes, ptr message, i64 length)`.
-fn zero_or_stop(module: &mut Module) -> FuncId {
+pub(crate) fn zero_or_stop(module: &mut Module) -> FuncId {
     let c = common(module);
     define(module, "enzyme.rt.zero_or_stop", c.void, &[c.ptr, c.i64, c.ptr, c.i64], |e, args| {
         let (i8, i32) = (e.module.ctx.types.int(8), e.module.ctx.types.int(32));
@@ -264,7 +264,7 @@ fn zero_or_stop(module: &mut Module) -> FuncId {
 }
 
 /// The address of a constant text.
-fn message(e: &mut Emit<'_>, line: &str) -> ValueId {
+pub(crate) fn message(e: &mut Emit<'_>, line: &str) -> ValueId {
     let c = common(e.module);
     let name = format!("enzyme.rt.message.{}", e.module.globals.len());
     let message = text(e.module, &name, line);
@@ -518,7 +518,7 @@ pub fn release_aligned(module: &mut Module, symbol: &str, align: u64) -> FuncId 
 }
 
 /// Runs `body` with `0 .. count`, then goes to `done`.
-fn for_each(e: &mut Emit<'_>, count: ValueId, done: BlockId, body: impl FnOnce(&mut Emit<'_>, ValueId)) {
+pub(crate) fn for_each(e: &mut Emit<'_>, count: ValueId, done: BlockId, body: impl FnOnce(&mut Emit<'_>, ValueId)) {
     let i64 = e.ty(count);
     let (zero, one) = (e.b().i64(0), e.b().i64(1));
     let before = e.block;

@@ -6,8 +6,9 @@
 
 use cranelift_entity::PrimaryMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use crate::facts::ByteType;
 use crate::ids::{BlockId, ConstId, FuncId, InstId, LocId, TypeId, ValueId};
 use crate::op::{FastMath, IntFlags, MemClass, Op};
 
@@ -170,6 +171,17 @@ pub struct Func {
     constants: HashMap<ConstId, ValueId>,
     /// Name hints of values.
     pub value_names: HashMap<ValueId, String>,
+    /// Loads and stores that are of another type than they were.
+    pub words: BTreeMap<InstId, Word>,
+}
+
+/// What a load or store was before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Word {
+    /// What it read or wrote, if that was no integer.
+    pub was: Option<ByteType>,
+    /// The instruction that it was.
+    pub like: InstId,
 }
 
 impl Func {
@@ -197,6 +209,7 @@ impl Func {
             personality: None,
             constants: HashMap::new(),
             value_names: HashMap::new(),
+            words: BTreeMap::new(),
         }
     }
 

@@ -29,7 +29,7 @@ pub use builder::Builder;
 pub use cfg::{Cfg, DomTree, Loop, LoopId, LoopNest};
 pub use consts::{Const, ConstOp, Consts};
 pub use facts::{ByteRun, ByteType, Facts};
-pub use func::{Args, Block, Func, FuncAttrs, Inst, Like, Linkage, Origin, ParamAttrs, Value, ValueDef};
+pub use func::{Args, Block, Func, FuncAttrs, Inst, Like, Linkage, Origin, ParamAttrs, Value, ValueDef, Word};
 pub use ids::{BlockId, ConstId, FuncId, GlobalId, InstId, LocId, TypeId, ValueId};
 pub use layout::DataLayout;
 pub use module::{Context, CustomRule, Global, Loc, Module, ShadowRule, Stated};

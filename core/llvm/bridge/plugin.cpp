@@ -57,16 +57,14 @@ private:
 // Marks what must still be a call when our pass runs.
 class MarkPass : public PassInfoMixin<MarkPass> {
 public:
-  MarkPass(PassBuilder &passes, OptimizationLevel level) : passes_(&passes), level_(level) {}
+  explicit MarkPass(PassBuilder &passes) : passes_(&passes) {}
 
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &modules) {
     auto &functions = modules.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
     EnzOpaqueHost host{&module, &modules, &functions, passes_, ThinOrFullLTOPhase::None};
     enz_registry_mark(&host);
     enz_statements_mark(&host);
-    // Code that is hardly simplified moves words through variables, where their types are not to be told again.
-    if (level_.getSpeedupLevel() > 1)
-      enz::markWords(module);
+    enz::markWords(module);
     return PreservedAnalyses::none();
   }
 
@@ -74,7 +72,6 @@ public:
 
 private:
   PassBuilder *passes_;
-  OptimizationLevel level_;
 };
 
 // Runs where loops have become loops of vectors.
@@ -163,7 +160,7 @@ void registerCallbacks(PassBuilder &passes) {
         return true;
       });
   passes.registerPipelineStartEPCallback(
-      [&passes](ModulePassManager &manager, OptimizationLevel level) { manager.addPass(MarkPass(passes, level)); });
+      [&passes](ModulePassManager &manager, OptimizationLevel) { manager.addPass(MarkPass(passes)); });
   passes.registerOptimizerEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level, ThinOrFullLTOPhase lto) {
         if (level == OptimizationLevel::O0)

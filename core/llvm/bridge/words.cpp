@@ -5,8 +5,9 @@
 // `phi double [float], [bitcast (ptrtoint pointer)]`. A derivative has no words for that: the shadow of a float is
 // added to, that of a pointer is moved. So each such web of merges is taken apart again: beside each value goes
 // another that says which of the two it is, and a store of it becomes a store of each, by what that says. A word read
-// from memory is read as what it is used as; what is only moved from there is moved as an integer, whose bytes the
-// engine tells by all that it knows of the memory, or refuses.
+// from memory is read as what it is used as, and once for each use; what is only moved from there is moved as an
+// integer, whose bytes the engine tells by all that it knows of the memory, or by their bits when the derivative runs,
+// or refuses.
 //
 // Whether a load is of a float is known if the program wrote it so, which marks say that are made before
 // anything is simplified: what LLVM makes of a copy has none.
@@ -377,6 +378,38 @@ private:
   Kinds wanted_{};
 };
 
+// Of a word that is read once and used as several things each is read by itself: in one variant it is a float where it
+// is put or used, in another an address. Returns whether any was.
+bool readForEachUse(LoadInst &load) {
+  if (!load.isSimple() || !load.getType()->isIntegerTy(64))
+    return false;
+  SmallVector<Instruction *, 8> casts, stores;
+  for (User *user : load.users()) {
+    auto *inst = cast<Instruction>(user);
+    if (isa<BitCastInst, IntToPtrInst>(inst) && isWord(inst->getType()))
+      casts.push_back(inst);
+    else if (auto *store = dyn_cast<StoreInst>(inst); store && store->isSimple() && store->getValueOperand() == &load)
+      stores.push_back(store);
+  }
+  if (stores.empty() || load.hasOneUse())
+    return false;
+  for (Instruction *store : stores) {
+    Instruction *again = load.clone();
+    again->insertAfter(load.getIterator());
+    store->setOperand(0, again);
+  }
+  for (Instruction *cast : casts) {
+    auto *again =
+        new LoadInst(cast->getType(), load.getPointerOperand(), "", false, load.getAlign(), load.getIterator());
+    again->setDebugLoc(load.getDebugLoc());
+    cast->replaceAllUsesWith(again);
+    cast->eraseFromParent();
+  }
+  if (load.use_empty())
+    load.eraseFromParent();
+  return true;
+}
+
 } // namespace
 
 void enz::markWords(Module &module) {
@@ -420,5 +453,11 @@ bool enz::splitWords(Function &function) {
       seen.insert(member);
     changed |= web.run();
   }
+  SmallVector<LoadInst *, 32> loads;
+  for (Instruction &inst : instructions(function))
+    if (auto *load = dyn_cast<LoadInst>(&inst))
+      loads.push_back(load);
+  for (LoadInst *load : loads)
+    changed |= readForEachUse(*load);
   return changed;
 }

@@ -301,10 +301,14 @@ impl<'a> Solver<'a> {
                 let items = copied_items(&self.store.raw_of(from).items, from.span, to.span, len, same);
                 let base = Addr { class: to.class, span: Span::at(0) };
                 for (item, proof) in items {
-                    self.store.add_item(base, item, proof);
+                    if item.ty != ByteType::Pointer || !self.store.is_stated_float(to.class, item.span) {
+                        self.store.add_item(base, item, proof);
+                    }
                 }
                 for (at, target) in self.store.raw_of(from).edges.clone() {
-                    if let Some(span) = moved_span(at, POINTER, from.span, to.span, len, same) {
+                    if let Some(span) = moved_span(at, POINTER, from.span, to.span, len, same)
+                        && !self.store.is_stated_float(to.class, span)
+                    {
                         self.store.add_edge(Addr { class: to.class, span }, target);
                     }
                 }

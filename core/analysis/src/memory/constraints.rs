@@ -329,9 +329,11 @@ impl<'a> Solver<'a> {
         let address = wide && uses.is_some_and(|u| is_address(self.module, func, u, v));
         let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(func, v));
         let float = uses.and_then(|u| bits_of(ctx, func, u, v));
+        let was = func.words.get(&i).and_then(|word| word.was);
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {
             let item = match ctx.types[scalar] {
                 Type::Float(kind) => Some((float_bytes(kind), ByteType::Float(kind))),
+                Type::Int(64) if was.is_some() => was.map(|ty| (POINTER, ty)),
                 Type::Int(_) if float.is_some() => float.map(|kind| (float_bytes(kind), ByteType::Float(kind))),
                 Type::Ptr(_) => Some((POINTER, ByteType::Pointer)),
                 Type::Int(_) if address => Some((POINTER, ByteType::Pointer)),
@@ -356,10 +358,12 @@ impl<'a> Solver<'a> {
             }
             let place = at.shift(offset as i64);
             if is_store && (may_hold_address(self.module, scalar) || self.is_word(ty)) {
-                if let Some(to) = self.known(f, v) {
+                if !self.is_stated_float(place, scalar)
+                    && let Some(to) = self.known(f, v)
+                {
                     self.store.add_edge(place, to);
                 }
-            } else if !is_store && may_hold_address(self.module, scalar) {
+            } else if !is_store && may_hold_address(self.module, scalar) && !self.is_stated_float(place, scalar) {
                 let to = self.store.target(place);
                 self.meet(f, v, to);
             }
@@ -368,6 +372,12 @@ impl<'a> Solver<'a> {
         if is_store && matches!(self.module.ctx.types[ty], Type::Int(_) | Type::Vector { .. }) && !counted {
             self.copied_through_registers(f, v, at);
         }
+    }
+
+    /// Whether an integer that is read at `place` is the bits of floats, as the program says.
+    fn is_stated_float(&mut self, place: Addr, ty: TypeId) -> bool {
+        let at = self.store.resolve(place);
+        matches!(self.module.ctx.types[ty], Type::Int(_)) && self.store.is_stated_float(at.class, at.span)
     }
 
     /// What metadata states of an access of `len` bytes.

@@ -305,6 +305,35 @@ impl FuncMemory {
         kinds.any(|kind| bytes::float_bytes(kind) == len && used(ByteType::Float(kind))) && !used(ByteType::Integer)
     }
 
+    /// Whether both doubles and pointers may lie in the word behind `p`, as far as is known.
+    pub fn takes_turns(&self, p: ValueId) -> bool {
+        if self.bytes_at_all(&[p], Some(POINTER)).clash {
+            return true;
+        }
+        let (Some(class), place) = (self.class_of[p].map(|c| &self.classes[c]), self.span_of[p]) else { return false };
+        let there = |ty: ByteType| {
+            let mut items = class.items.iter().filter(|(item, proof)| item.ty == ty && **proof > Proof::Declared);
+            items.any(|(item, _)| item.span.overlaps(item.size, place, POINTER))
+        };
+        let leads = || class.edges.iter().any(|e| e.at.overlaps(POINTER, place, POINTER) && self.is_memory(e.to));
+        let both = there(ByteType::Float(FloatKind::Double)) && (there(ByteType::Pointer) || leads());
+        both && !class.mixes_objects() && self.tells_words(p)
+    }
+
+    /// Whether what lies behind `p` is told when a derivative runs, word by word: doubles and pointers where they are aligned. As a
+    /// double an address is so small that none of these is meant (`enzyme_diff::words`). Where doubles and integers that the
+    /// program computes with take turns as well, nothing is.
+    pub fn tells_words(&self, p: ValueId) -> bool {
+        let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
+        let is_double = |item: &Item| item.ty == ByteType::Float(FloatKind::Double);
+        let is_number = |(item, proof): &(&Item, &Proof)| item.ty == ByteType::Integer && **proof > Proof::Declared;
+        let mut numbers = class.items.iter().filter(is_number);
+        !class.unaligned
+            && class.floats().into_iter().all(|kind| kind == FloatKind::Double)
+            && !numbers
+                .any(|(n, _)| class.items.keys().any(|d| is_double(d) && d.span.overlaps(d.size, n.span, n.size)))
+    }
+
     /// The format of the floats that may be `len` bytes behind `p`, where these may also be integers and nothing else.
     pub fn float_or_integer(&self, p: ValueId, len: u64) -> Option<FloatKind> {
         bytes::float_or_integer(&self.classes[self.class_of[p]?], self.span_of[p], len)

@@ -231,6 +231,14 @@ impl Store {
         exact.or_else(|| edges.iter().find(|(s, _)| *s == Span::anywhere())).map(|e| e.1)
     }
 
+    /// Whether the program says that floats lie at this place: then no pointers do, whatever is copied from there to where some are.
+    pub fn is_stated_float(&self, class: u32, span: Span) -> bool {
+        let raw = &self.raw[class as usize];
+        let stated =
+            |(item, proof): (&Item, &Proof)| *proof == Proof::Asserted && item.span.overlaps(item.size, span, POINTER);
+        !raw.merged && raw.objects.len() < 2 && raw.items.iter().any(stated)
+    }
+
     /// Pointers to `to` are stored at `at`.
     pub fn add_edge(&mut self, at: Addr, to: Addr) {
         let at = self.resolve(at);

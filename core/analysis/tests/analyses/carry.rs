@@ -13,6 +13,7 @@ fn show(c: Carry) -> String {
         Carry::Native => "float".to_owned(),
         Carry::Bits(kind, n) => format!("{n} {}", kind.name()),
         Carry::Unknown => "unknown".to_owned(),
+        Carry::Word => "word".to_owned(),
         Carry::Mixed => "mixed".to_owned(),
     }
 }

@@ -26,6 +26,7 @@ impl Reverse<'_, '_> {
                 let float = self.e.module.ctx.types.float(kind);
                 if lanes == 1 { float } else { self.e.module.ctx.types.vector(float, lanes) }
             }
+            Carry::Word => crate::words::double(self.e.module),
             Carry::None | Carry::Native | Carry::Unknown | Carry::Mixed => self.s.func.ty(v),
         }
     }
@@ -122,6 +123,13 @@ impl Reverse<'_, '_> {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
                     let ty = self.e.ty(t);
                     let at = self.shadow_place(*p, ty)?;
+                    let told =
+                        self.s.func.words.contains_key(&i) && self.e.ty(t) == crate::words::double(self.e.module);
+                    if told && !self.options.atomic && !self.s.is_mixed(*p) || self.s.unit.carry[r] == Carry::Word {
+                        self.check_words()?;
+                        crate::words::add(&mut self.e, at, t);
+                        return Ok(());
+                    }
                     self.e.scoped = inst.origin.filter(|_| !self.s.is_mixed(*p));
                     let out = self.add_to_memory(at, t, plain(*access));
                     self.e.scoped = None;
@@ -261,6 +269,11 @@ impl Reverse<'_, '_> {
         }
         let ty = match self.s.unit.carry[v] {
             Carry::None | Carry::Mixed => return self.overwrite(v, p),
+            Carry::Word => {
+                let at = self.shadow(p)?;
+                let amount = crate::words::take(&mut self.e, at);
+                return self.add_adjoint(v, amount);
+            }
             Carry::Native | Carry::Bits(..) | Carry::Unknown => self.adjoint_type(v),
         };
         let at = self.shadow_place(p, ty)?;
@@ -543,12 +556,15 @@ impl Reverse<'_, '_> {
             crate::runtime::require_zero(&mut self.e, to, n, &place);
             return Ok(());
         }
+        if bytes == Bytes::Words {
+            return self.add_words(i, to, from, n);
+        }
         let there = self.shadow_bytes(dst, n)?;
         let both = self.shadow_bytes(src, there)?;
         let add = match &bytes {
             Bytes::Floats(kind) => self.sum_of_copied(*kind, overlap)?,
             Bytes::Runs(runs, period) => self.sum_of_runs(runs, *period, overlap)?,
-            Bytes::NoFloats(_) | Bytes::Characters => return Ok(()),
+            Bytes::NoFloats(_) | Bytes::Characters | Bytes::Words => return Ok(()),
         };
         self.e.call_func(add, &[to, from, both]);
         if self.s.is_mixed(dst) || self.s.is_mixed(src) {
@@ -563,7 +579,7 @@ impl Reverse<'_, '_> {
     fn clear_bytes(&mut self, bytes: &Bytes, to: ValueId, n: ValueId) {
         match bytes {
             Bytes::NoFloats(_) => {}
-            Bytes::Floats(_) | Bytes::Characters => self.e.fill_zero(to, n),
+            Bytes::Floats(_) | Bytes::Characters | Bytes::Words => self.e.fill_zero(to, n),
             Bytes::Runs(runs, period) => {
                 let f = over_runs(self.e.module, RunWork::Clear, runs, *period);
                 let ptr = self.e.module.ctx.types.ptr();

@@ -1,7 +1,7 @@
 //! The forward sweep: the primal function again, with shadow pointers beside pointers, storing what is cached.
 
 use enzyme_analysis::callee::MemoryEffect;
-use enzyme_analysis::{Callee, resolve};
+use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClass, Op, TailKind, ValueDef, ValueId};
 
@@ -412,6 +412,12 @@ impl Reverse<'_, '_> {
                     crate::runtime::require_shadow(&mut self.e, shadow, primal, &place);
                 }
                 let ty = self.s.func.ty(*v);
+                if self.s.has_shadow(*p) && self.s.unit.carry[*v] == Carry::Word {
+                    let (shadow, primal) = (self.forward_shadow(*v)?, self.forward_value(*v));
+                    let at = self.forward_shadow(*p)?;
+                    crate::words::store(&mut self.e, primal, shadow, at);
+                    return Ok(());
+                }
                 let is_pointer = self.e.module.ctx.types.contains_pointer(ty) || self.s.has_shadow(*v);
                 if self.s.has_shadow(*p) && is_pointer {
                     if self.e.module.ctx.types.contains_float(ty) {
@@ -473,6 +479,12 @@ impl Reverse<'_, '_> {
     fn forward_pointer(&mut self, i: InstId) -> Result<(), Refusal> {
         let inst = self.s.func.insts[i].clone();
         let Some(r) = inst.result else { return Ok(()) };
+        if self.s.unit.carry[r] == Carry::Word && matches!(inst.op, Op::Cast(enzyme_ir::CastOp::BitCast)) {
+            // A float among words has no address.
+            let none = self.e.b().i64(0);
+            self.shadows[self.lane].insert(r, none);
+            return Ok(());
+        }
         let mut args = Vec::new();
         for (n, a) in inst.args.iter().enumerate() {
             let index = match inst.op {
@@ -489,7 +501,7 @@ impl Reverse<'_, '_> {
             Op::ExtractElement | Op::InsertElement | Op::ShuffleVector(_) => {}
             Op::Load(access) => {
                 let holds_pointer = self.e.module.ctx.types.contains_pointer(inst.ty);
-                if !holds_pointer && self.s.unit.carry[r].may() {
+                if !holds_pointer && self.s.unit.carry[r].may() && self.s.unit.carry[r] != Carry::Word {
                     return Ok(());
                 }
                 let v = self.e.load_shadow(inst.ty, args[0], *access);
@@ -700,6 +712,12 @@ impl Reverse<'_, '_> {
                     crate::runtime::require_zero(&mut self.e, shadow, bytes, &place);
                 }
             }
+            Bytes::Words => {
+                let [to, from] = [self.forward_shadow(*d)?, self.forward_shadow(*c)?];
+                let (primal, bytes) = (self.forward_value(*d), self.forward_value(*n));
+                let (bytes, place) = (self.e.to_i64(bytes), place_of(self.e.module, self.s.func, i));
+                crate::words::repeat_copy(&mut self.e, [to, from, primal], bytes, &place);
+            }
             Bytes::NoFloats(true) | Bytes::Runs(..)
                 if (self.s.is_mixed(*d) || self.s.is_mixed(*c)) && has_pointers(&bytes) =>
             {
@@ -734,7 +752,7 @@ impl Reverse<'_, '_> {
 
 fn has_pointers(bytes: &Bytes) -> bool {
     match bytes {
-        Bytes::Floats(_) | Bytes::Characters => false,
+        Bytes::Floats(_) | Bytes::Characters | Bytes::Words => false,
         Bytes::NoFloats(pointers) => *pointers,
         Bytes::Runs(runs, _) => runs.iter().any(|r| r.ty == enzyme_ir::ByteType::Pointer),
     }

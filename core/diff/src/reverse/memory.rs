@@ -76,6 +76,20 @@ impl Reverse<'_, '_> {
         })
     }
 
+    /// Adds the adjoints of words that `i` copied to those of their source.
+    pub fn add_words(&mut self, i: InstId, to: ValueId, from: ValueId, bytes: ValueId) -> Result<(), Refusal> {
+        self.check_words()?;
+        let place = place_of(self.e.module, self.s.func, i);
+        crate::words::add_copied(&mut self.e, to, from, bytes, &place);
+        Ok(())
+    }
+
+    /// Refuses sums of words, of which it is told at run time what they are, where sums must be atomic.
+    pub fn check_words(&self) -> Result<(), Refusal> {
+        let what = "a sum of adjoints in memory that must be atomic, of words that may be floats";
+        if self.options.atomic { Err(Refusal::new(RefusalKind::Operation(what.to_owned()))) } else { Ok(()) }
+    }
+
     /// As [`Self::sum_of_copied`], of structures.
     pub fn sum_of_runs(&mut self, runs: &[ByteRun], period: u64, overlap: bool) -> Result<FuncId, Refusal> {
         let work = if self.options.atomic { RunWork::AddAtomically } else { RunWork::Add };
@@ -126,6 +140,10 @@ impl Reverse<'_, '_> {
         match content {
             Bytes::Floats(_) | Bytes::NoFloats(false) | Bytes::Characters => {}
             Bytes::NoFloats(true) => self.e.move_bytes(new, old, common),
+            Bytes::Words => {
+                let (moved, place) = (self.forward_value(r), place_of(self.e.module, self.s.func, i));
+                crate::words::repeat_copy(&mut self.e, [new, old, moved], common, &place);
+            }
             Bytes::Runs(runs, period) => {
                 if runs.iter().any(|r| r.ty == ByteType::Pointer) {
                     let f = over_runs(self.e.module, RunWork::Repeat, &runs, period);
@@ -227,6 +245,7 @@ impl Reverse<'_, '_> {
         let common = common_bytes(self, old, bytes);
         let f = match content {
             Bytes::NoFloats(_) | Bytes::Characters => return Ok(()),
+            Bytes::Words => return self.add_words(i, new, old, common),
             Bytes::Floats(kind) => self.sum_of_copied(kind, false)?,
             Bytes::Runs(runs, period) => self.sum_of_runs(&runs, period, false)?,
         };

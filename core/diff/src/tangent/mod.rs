@@ -321,7 +321,7 @@ impl Tangent<'_, '_> {
     fn check_carry(&self, i: InstId, r: ValueId) -> Result<(), Refusal> {
         match self.s.unit.carry[r] {
             Carry::Mixed => self.refuse(i, "integer arithmetic on the bits of active floats"),
-            Carry::None | Carry::Native | Carry::Bits(..) | Carry::Unknown => Ok(()),
+            Carry::None | Carry::Native | Carry::Bits(..) | Carry::Unknown | Carry::Word => Ok(()),
         }
     }
 

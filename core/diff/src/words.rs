@@ -1,0 +1,170 @@
+//! Words of memory where doubles, pointers and integers take turns, told apart when the derivative runs.
+//!
+//! A word is taken for an address if its bits, as those of a double, are a positive number below the normal ones, and so are those
+//! of its shadow: where a pointer leads to active memory both are addresses; the shadow of a double is zero or an adjoint, that
+//! of an integer zero. In the forward sweep the shadows of addresses go where these go, and none is left where something else
+//! comes to lie. In the reverse sweep what lies in shadow memory and is no address is an adjoint, or zero: it is taken out and added
+//! to that of what was copied. An adjoint so small that it looks like an address stays behind: it is below 2.3e-308.
+//!
+//! Doubles and pointers lie where they are aligned (`FuncMemory::tells_words`). What is copied to where they would not be has no
+//! shadow, which is checked.
+//!
+//! Not handled: floats of other formats; sums that must be atomic; machines whose addresses have bits above the lower 52 (tags of
+//! memory, the interpreter).
+
+use enzyme_ir::{BinOp, CastOp, FloatKind, FloatPred, FuncId, IntPred, MemClass, Module, Op, TypeId, ValueId};
+use smallvec::smallvec;
+
+use crate::emit::Emit;
+use crate::runtime::{define, for_each, message, zero_or_stop};
+
+const SIZE: u64 = 8;
+/// The least bits of a normal positive double.
+const LEAST_NORMAL: u64 = 1 << 52;
+
+/// Whether the bits are those of an address: none of a double that is zero, negative or normal.
+fn is_address(e: &mut Emit<'_>, word: ValueId) -> ValueId {
+    let (one, most) = (e.b().i64(1), e.b().i64(LEAST_NORMAL - 1));
+    let less = e.b().binary(BinOp::Sub, word, one);
+    e.b().icmp(IntPred::Ult, less, most)
+}
+
+/// What is left in shadow memory, where `old` was, of a word with this shadow.
+fn moved(e: &mut Emit<'_>, primal: ValueId, shadow: ValueId, old: ValueId) -> ValueId {
+    let i64 = e.ty(shadow);
+    // What was never written may be anything.
+    let [primal, shadow, old] = [primal, shadow, old].map(|v| e.b().value(Op::Freeze, smallvec![v], i64));
+    let (a, b, stale) = (is_address(e, primal), is_address(e, shadow), is_address(e, old));
+    let both = e.b().binary(BinOp::And, a, b);
+    let none = e.b().i64(0);
+    let rest = e.choose(stale, none, old);
+    e.choose(both, shadow, rest)
+}
+
+/// The forward sweep of a store: the word `primal`, with the shadow `shadow`, is put where the shadow memory is `at`.
+pub fn store(e: &mut Emit<'_>, primal: ValueId, shadow: ValueId, at: ValueId) {
+    let i64 = e.ty(primal);
+    let old = e.load_in_lane(i64, at, SIZE as u32);
+    let new = moved(e, primal, shadow, old);
+    e.store_in_lane(new, at, SIZE as u32);
+}
+
+/// The reverse sweep of a store: the adjoint in the shadow memory at `at`, which is taken from there.
+pub fn take(e: &mut Emit<'_>, at: ValueId) -> ValueId {
+    let (i64, double) = (e.module.ctx.types.int(64), double(e.module));
+    let word = e.load_in_lane(i64, at, SIZE as u32);
+    let (left, amount) = taken(e, word, double);
+    e.store_in_lane(left, at, SIZE as u32);
+    amount
+}
+
+/// The reverse sweep of a load: adds to the shadow memory at `at`.
+pub fn add(e: &mut Emit<'_>, at: ValueId, amount: ValueId) {
+    let double = e.ty(amount);
+    let old = e.load_in_lane(double, at, SIZE as u32);
+    let new = added(e, old, amount);
+    e.store_in_lane(new, at, SIZE as u32);
+}
+
+/// What is left of a word of shadow memory, and the adjoint that was there.
+fn taken(e: &mut Emit<'_>, word: ValueId, double: TypeId) -> (ValueId, ValueId) {
+    let address = is_address(e, word);
+    let none = e.b().i64(0);
+    let (left, amount) = (e.choose(address, word, none), e.choose(address, none, word));
+    (left, e.b().cast(CastOp::BitCast, amount, double))
+}
+
+/// The sum; where nothing is added all bits stay, those of an address too.
+fn added(e: &mut Emit<'_>, old: ValueId, amount: ValueId) -> ValueId {
+    let ty = e.ty(amount);
+    let zero = e.b().zero(ty);
+    let nothing = e.b().fcmp(FloatPred::Oeq, amount, zero);
+    let sum = e.b().binary(BinOp::FAdd, old, amount);
+    e.choose(nothing, old, sum)
+}
+
+/// The type of the adjoint of a word.
+pub fn double(module: &mut Module) -> TypeId {
+    module.ctx.types.float(FloatKind::Double)
+}
+
+/// Calls what repeats on shadow memory the copying of `bytes` from `from` to `to`, which in primal memory is `primal` and was done.
+pub fn repeat_copy(e: &mut Emit<'_>, [to, from, primal]: [ValueId; 3], bytes: ValueId, place: &str) {
+    let f = over_words(e.module, "repeat", false, |e, [to, from, primal]| {
+        let i64 = e.module.ctx.types.int(64);
+        let [old, shadow, primal] = [(to, MemClass::Shadow), (from, MemClass::Shadow), (primal, MemClass::Primal)]
+            .map(|(at, mem)| e.b().load(i64, at, SIZE as u32, mem));
+        let new = moved(e, primal, shadow, old);
+        e.b().store(new, to, SIZE as u32, MemClass::Shadow);
+    });
+    call(e, f, [to, from, primal], bytes, place);
+}
+
+/// Calls what adds the adjoints of copied words to those of their source.
+pub fn add_copied(e: &mut Emit<'_>, to: ValueId, from: ValueId, bytes: ValueId, place: &str) {
+    let f = over_words(e.module, "add", true, |e, [to, from, _]| {
+        let (i64, double) = (e.module.ctx.types.int(64), double(e.module));
+        let word = e.b().load(i64, to, SIZE as u32, MemClass::Shadow);
+        let (left, amount) = taken(e, word, double);
+        e.b().store(left, to, SIZE as u32, MemClass::Shadow);
+        let old = e.b().load(double, from, SIZE as u32, MemClass::Shadow);
+        let new = added(e, old, amount);
+        e.b().store(new, from, SIZE as u32, MemClass::Shadow);
+    });
+    call(e, f, [to, from, to], bytes, place);
+}
+
+fn call(e: &mut Emit<'_>, f: FuncId, [to, from, primal]: [ValueId; 3], bytes: ValueId, place: &str) {
+    let line =
+        format!("{place}: enzyme: [E0301] bytes that were copied to where they are not aligned have a derivative\n");
+    let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
+    e.call_func(f, &[to, from, primal, bytes, text, length]);
+}
+
+/// `void enzyme.rt.words.…(ptr to, ptr from, ptr primal, i64 bytes, ptr message, i64 length)`: does something with each aligned word of
+/// regions that may overlap: of those at `to` and `from` the one is read before the other is written over it. If `back`, what
+/// is at `to` is read, else what is at `from`.
+fn over_words(module: &mut Module, name: &str, back: bool, body: impl FnOnce(&mut Emit<'_>, [ValueId; 3])) -> FuncId {
+    let (ptr, void, i64) = (module.ctx.types.ptr(), module.ctx.types.void(), module.ctx.types.int(64));
+    let stop = zero_or_stop(module);
+    let name = format!("enzyme.rt.words.{name}");
+    define(module, &name, void, &[ptr, ptr, ptr, i64, ptr, i64], |e, args| {
+        let [to, from, primal, bytes, message, length] = [args[0], args[1], args[2], args[3], args[4], args[5]];
+        let (apart, askew, even, done) =
+            (e.new_block("apart"), e.new_block("askew"), e.new_block("even"), e.new_block("done"));
+        let same = e.b().icmp(IntPred::Eq, to, from);
+        e.b().cond_br(same, done, apart);
+        e.block = apart;
+        let [a, b] = [to, from].map(|p| e.b().cast(CastOp::PtrToInt, p, i64));
+        let (mask, none) = (e.b().i64(SIZE - 1), e.b().i64(0));
+        let distance = e.b().binary(BinOp::Sub, a, b);
+        let off = e.b().binary(BinOp::And, distance, mask);
+        let is_even = e.b().icmp(IntPred::Eq, off, none);
+        e.b().cond_br(is_even, even, askew);
+        e.block = askew;
+        e.call_func(stop, &[if back { to } else { from }, bytes, message, length]);
+        e.b().br(done);
+        e.block = even;
+        let minus = e.b().binary(BinOp::Sub, none, a);
+        let front = e.b().binary(BinOp::And, minus, mask);
+        let some = e.b().icmp(IntPred::Ult, front, bytes);
+        let rest = e.b().binary(BinOp::Sub, bytes, front);
+        let rest = e.choose(some, rest, none);
+        let size = e.b().i64(SIZE);
+        let count = e.b().binary(BinOp::UDiv, rest, size);
+        let one = e.b().i64(1);
+        let last = e.b().binary(BinOp::Sub, count, one);
+        let order = if back { IntPred::Ult } else { IntPred::Ugt };
+        let down = e.b().icmp(order, a, b);
+        for_each(e, count, done, |e, n| {
+            let turned = e.b().binary(BinOp::Sub, last, n);
+            let n = e.choose(down, turned, n);
+            let words = e.b().binary(BinOp::Mul, n, size);
+            let offset = e.b().add(front, words);
+            let places = [to, from, primal].map(|p| e.b().byte_offset(p, offset));
+            body(e, places);
+        });
+        e.block = done;
+        e.b().ret(None);
+    })
+}
