@@ -18,7 +18,7 @@ use crate::story::Story;
 use crate::undo::NOTHING;
 
 /// How often words that only move are looked for: each time, addresses are followed through those that were found.
-const MOVED_ROUNDS: usize = 8;
+const MOVED_ROUNDS: usize = 16;
 
 /// Activity of a parameter, as the user states it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -246,7 +246,8 @@ impl Engine {
             return Err(refused);
         }
         if request.mode != Mode::Forward
-            && let Some((func, refusal)) = crate::handed::lost(module, &units, &activities)
+            && let Some((func, refusal)) = crate::moved::left(module, &units, &activities)
+                .or_else(|| crate::handed::lost(module, &units, &activities))
         {
             return Err(vec![Refused { func, refusal }]);
         }

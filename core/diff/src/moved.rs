@@ -12,16 +12,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use enzyme_analysis::{Callee, Unit, Units, resolve};
+use enzyme_analysis::{Activities, Callee, Unit, Units, resolve};
 use enzyme_ir::{
     Access, BlockId, ByteType, CastOp, FloatKind, Func, FuncId, Inst, InstId, Module, Op, Ordering, Type, TypeId,
     ValueId, Word,
 };
 use smallvec::smallvec;
 
+use crate::refusal::{Refusal, RefusalKind};
+
+const WHAT: &str = "a word that may be a float or a pointer, and is copied to so many places that it is not followed";
 const WORD: u64 = 8;
 /// More values than this are not merged with each other.
-const MOST: usize = 1000;
+const MOST: usize = 5000;
 
 /// Takes the words of the functions of `units` apart; whether there were any.
 pub fn take_apart(module: &mut Module, units: &Units) -> bool {
@@ -38,17 +41,8 @@ fn rewritten(module: &mut Module, f: FuncId, unit: &Unit) -> Option<Func> {
     if module.ctx.layout.pointer_bits(0) != WORD as u32 * 8 {
         return None;
     }
-    let seen_from = View { module, func: &module.funcs[f], unit };
-    let mut webs: Vec<(Web, Vec<Consumer>)> = Vec::new();
-    let mut seen: BTreeSet<ValueId> = BTreeSet::new();
-    for (_, i) in seen_from.func.placed() {
-        let Some(v) = seen_from.func.insts[i].result.filter(|v| !seen.contains(v)) else { continue };
-        if seen_from.reads_turns(i) || seen_from.is_recast(i) {
-            let web = Web::of(&seen_from, v);
-            seen.extend(web.members.iter().copied());
-            webs.extend(web.consumers(&seen_from).map(|wanted| (web, wanted)));
-        }
-    }
+    let view = View { module, func: &module.funcs[f], unit };
+    let webs: Vec<(Web, Vec<Consumer>)> = view.unwritten().into_iter().filter(|(web, _)| !web.is_open(&view)).collect();
     if webs.is_empty() {
         return None;
     }
@@ -58,6 +52,18 @@ fn rewritten(module: &mut Module, f: FuncId, unit: &Unit) -> Option<Func> {
     }
     drop_unused(&mut func, &webs.iter().flat_map(|(web, _)| web.members.iter().copied()).collect());
     Some(func)
+}
+
+/// The first of the words that have to be taken apart and are not, if a derivative depends on them.
+pub fn left(module: &Module, units: &Units, activities: &Activities) -> Option<(FuncId, Refusal)> {
+    units.functions().find_map(|f| {
+        let view = View { module, func: &module.funcs[f], unit: units.get(f)? };
+        let is_active = |v: &ValueId| activities.all().any(|(g, a)| g == f && a.is_active(*v));
+        let webs = view.unwritten();
+        let (web, _) = webs.iter().find(|(web, _)| web.members.iter().any(is_active))?;
+        let at = web.members.iter().filter(|v| is_active(v)).find_map(|v| view.func.def_inst(*v))?;
+        Some((f, Refusal::new(RefusalKind::UnknownType(WHAT)).at(at)))
+    })
 }
 
 /// Takes out what made those of `values` that nothing else uses any more.
@@ -161,6 +167,21 @@ impl View<'_> {
         matches!(inst.op, Op::Cast(CastOp::BitCast)) && !self.handed_on(i).is_empty()
     }
 
+    /// The webs that have to be taken apart, with what takes their words.
+    fn unwritten(&self) -> Vec<(Web, Vec<Consumer>)> {
+        let mut webs: Vec<(Web, Vec<Consumer>)> = Vec::new();
+        let mut seen: BTreeSet<ValueId> = BTreeSet::new();
+        for (_, i) in self.func.placed() {
+            let Some(v) = self.func.insts[i].result.filter(|v| !seen.contains(v)) else { continue };
+            if self.reads_turns(i) || self.is_recast(i) {
+                let web = Web::of(self, v);
+                seen.extend(web.members.iter().copied());
+                webs.extend(web.consumers(self).map(|wanted| (web, wanted)));
+            }
+        }
+        webs
+    }
+
     /// The words that `i` hands on as they are.
     fn handed_on(&self, i: InstId) -> &[ValueId] {
         let inst = &self.func.insts[i];
@@ -241,9 +262,57 @@ impl Web {
         let moved = wanted.contains(&Form::Word) && (computed || forms != BTreeSet::from([Form::Word]));
         let either = |forms: &BTreeSet<Form>| forms.contains(&Form::Double) && forms.contains(&Form::Pointer);
         let both = either(&wanted) || either(&forms);
-        let ends = |v: &ValueId| view.func.def_inst(*v).is_some_and(|i| view.func.insts[i].op.is_terminator());
-        let open = self.members.len() >= MOST || self.leaves(view.func, &|i| view.handed_on(i)).iter().any(ends);
-        ((moved && turns || both) && !open).then_some(out)
+        let apart = (moved && turns || both) && !out.iter().all(|c| self.is_written(view, &all, c));
+        apart.then_some(out)
+    }
+
+    /// Whether there are more of them than can be told, or some come from where nothing can be placed behind.
+    fn is_open(&self, view: &View<'_>) -> bool {
+        let closed = |v: &ValueId| view.func.def_inst(*v).is_some_and(|i| behind(view.func, i).is_none());
+        self.members.len() >= MOST || self.leaves(view.func, &|i| view.handed_on(i)).iter().any(closed)
+    }
+
+    /// Whether `consumer` takes what is written in its form already; `all` are the members.
+    fn is_written(&self, view: &View<'_>, all: &BTreeSet<ValueId>, consumer: &Consumer) -> bool {
+        let (func, form) = (view.func, consumer.form);
+        if form == Form::Word && !func.words.contains_key(&consumer.inst) {
+            return false;
+        }
+        let mut work: Vec<ValueId> =
+            func.insts[consumer.inst].args.get(consumer.operand).copied().into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            let made = func.def_inst(v).filter(|_| all.contains(&v));
+            let written = match made.map(|i| (i, &func.insts[i].op)) {
+                Some((_, Op::Cast(_))) => self.is_converted(view, all, v, form),
+                Some((i, _)) => {
+                    work.extend(view.handed_on(i));
+                    view.form(v) == Some(form)
+                }
+                None => view.form(v) == Some(form),
+            };
+            if !written {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether `v`, a cast, is what comes from elsewhere in this form.
+    fn is_converted(&self, view: &View<'_>, all: &BTreeSet<ValueId>, v: ValueId, form: Form) -> bool {
+        let mut from = v;
+        while let Some(i) = view.func.def_inst(from).filter(|_| all.contains(&from)) {
+            match (&view.func.insts[i].op, view.func.insts[i].args.first()) {
+                (Op::Cast(_), Some(next)) => from = *next,
+                _ => return false,
+            }
+        }
+        let apart = |form: Form| form != Form::Word;
+        let never = |own| apart(own) && apart(form) && is_known(view.module, view.func, from);
+        view.form(v) == Some(form) && view.form(from).is_some_and(|own| own != form && !never(own))
     }
 
     /// What comes from elsewhere.
@@ -386,16 +455,26 @@ fn is_plain(access: Access) -> bool {
     !access.volatile && access.ordering == Ordering::NotAtomic
 }
 
+/// The block and the place in it where what `i` makes is known; none for a call whose end is not the only way to where it leads.
+fn behind(func: &Func, i: InstId) -> Option<(BlockId, usize)> {
+    if let Op::Invoke { normal, .. } = func.insts[i].op {
+        let ways = func.layout.iter().filter(|b| func.successors(**b).contains(&normal)).count();
+        return (ways == 1).then_some((normal, 0));
+    }
+    let found = func.placed().find(|(_, j)| *j == i)?.0;
+    let at = func.blocks[found].insts.iter().position(|j| *j == i)?;
+    (!func.insts[i].op.is_terminator()).then_some((found, at + 1))
+}
+
 /// Places `new` behind `i`, and behind the phis that stand there; at the entry if there is no `i`.
 fn place_after(func: &mut Func, i: Option<InstId>, new: InstId) {
-    let block: Option<BlockId> = match i {
-        Some(i) => func.layout.iter().copied().find(|b| func.blocks[*b].insts.contains(&i)),
-        None => func.entry(),
+    let place = match i {
+        Some(i) => behind(func, i),
+        None => func.entry().map(|entry| (entry, 0)),
     };
-    let Some(block) = block else { return };
+    let Some((block, at)) = place else { return };
     let is_phi = |i: &InstId| matches!(func.insts[*i].op, Op::Phi(_));
     let insts = &func.blocks[block].insts;
-    let at = i.and_then(|i| insts.iter().position(|j| *j == i)).map_or(0, |at| at + 1);
     let phis = insts.iter().take_while(|i| is_phi(i)).count();
     let at = if is_phi(&new) { at } else { at.max(phis) };
     func.blocks[block].insts.insert(at, new);
