@@ -1,5 +1,5 @@
 //! What only a run can refuse: each file of `tests/runtime/` compiles, and its program ends by `abort` with the code that
-//! its first line names (`// aborts[E0123]: text`) on standard error, at every level, and not before it has printed what a line
+//! its first line names (`// aborts[E0123]: text`) on standard error, at every level or those that a line `// levels: O0 O1` names, and not before it has printed what a line
 //! `// after: text` says there, if there is one.
 
 use std::path::Path;
@@ -27,7 +27,10 @@ fn trials() -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for path in corpus::files(&toolchain::root().join("tests/runtime"), &["c", "cpp"])? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        for level in [Level::O0, Level::O1, Level::O2, Level::O3] {
+        let source = std::fs::read_to_string(&path).map_err(Error::io(format!("reading {}", path.display())))?;
+        let named = source.lines().find_map(|line| line.strip_prefix("// levels: "));
+        let is_meant = |level: &Level| named.is_none_or(|names| names.split_whitespace().any(|n| n == level.name()));
+        for level in [Level::O0, Level::O1, Level::O2, Level::O3].into_iter().filter(is_meant) {
             let path = path.clone();
             let name = format!("{name}::{}", level.name());
             trials.push(Trial::test(name, move || aborts(&path, level).map_err(Failed::from)));

@@ -64,7 +64,7 @@ fn span(s: Span) -> String {
 }
 
 fn class_line(program: &Program<'_>, id: ClassId, class: &Class) -> String {
-    let Class { edges, objects, items, merged: _, given: _, opaque: _, unaligned: _ } = class;
+    let Class { edges, objects, items, merged: _, given: _, opaque: _, unaligned: _, foreign: _ } = class;
     let holds: Vec<String> = items
         .iter()
         .map(|(item, proof)| {

@@ -76,14 +76,19 @@ impl Units {
         }
         let mut memories: BTreeMap<FuncId, FuncMemory> = BTreeMap::new();
         let mut order: Vec<FuncId> = Vec::new();
+        let mut group_of: BTreeMap<FuncId, Vec<FuncId>> = BTreeMap::new();
         for group in petgraph::algo::kosaraju_scc(&graph) {
             let mut group: Vec<FuncId> = group.into_iter().map(FuncId::from_u32).collect();
             group.sort_unstable();
             let solved = timing.of("analysis: memory", || memory::analyze_group(module, facts, &group, &memories));
             memories.extend(solved);
+            group_of.extend(group.iter().map(|f| (*f, group.clone())));
             order.extend(group);
         }
-        timing.of("analysis: memory, from callers", || pass_down(&order, &mut memories));
+        timing.of("analysis: memory, from callers", || {
+            pass_down(&order, &mut memories);
+            find_foreign(roots, &group_of, &mut memories);
+        });
         let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
         for f in order {
             let Some(memory) = memories.remove(&f) else { continue };
@@ -252,6 +257,36 @@ fn pass_down(order: &[FuncId], memories: &mut BTreeMap<FuncId, FuncMemory>) {
             if let Some(callee) = memories.get_mut(&g) {
                 callee.learn(&placed, &classes);
             }
+        }
+    }
+}
+
+/// Marks the memory that others made: the callers of `roots`, of functions that none of the analysed ones is seen to call, and what is
+/// not known. Functions that call each other have their classes in common.
+fn find_foreign(
+    roots: &[FuncId],
+    group_of: &BTreeMap<FuncId, Vec<FuncId>>,
+    memories: &mut BTreeMap<FuncId, FuncMemory>,
+) {
+    let called: BTreeSet<FuncId> = memories.values().flat_map(|m| m.callees.values().copied()).collect();
+    let mut work: Vec<(FuncId, ClassId)> = Vec::new();
+    for (f, memory) in memories.iter() {
+        let made = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Param(..));
+        let others = memory.classes.iter().filter(|(_, c)| c.opaque || !c.objects.iter().all(made));
+        let outer = if roots.contains(f) || !called.contains(f) { outer_classes(memory) } else { BTreeSet::new() };
+        let first = others.map(|(id, _)| id).chain(outer);
+        work.extend(first.flat_map(|id| memory.chain(id)).map(|id| (*f, id)));
+    }
+    while let Some((f, id)) = work.pop() {
+        let Some(memory) = memories.get_mut(&f) else { continue };
+        let Some(class) = memory.classes.get_mut(id) else { continue };
+        if std::mem::replace(&mut class.foreign, true) {
+            continue;
+        }
+        work.extend(group_of.get(&f).into_iter().flatten().map(|g| (*g, id)));
+        for (i, placed) in &memory.calls {
+            let Some(g) = memory.callees.get(i) else { continue };
+            work.extend(placed.iter().filter(|(_, place)| place.class == id).map(|(ours, _)| (*g, *ours)));
         }
     }
 }

@@ -4,13 +4,17 @@
 //! counts (`enzyme_analysis::memory::Bytes`). Bytes of which nothing is
 //! known matter only where somebody may read them as floats later: then the copy is refused.
 
+use std::collections::BTreeSet;
+
 use enzyme_analysis::callee::KnownCall;
 use enzyme_analysis::{Carry, Object};
-use enzyme_ir::{ByteRun, ByteType, Context, FloatKind, InstId, Module, Type, ValueId};
+use enzyme_ir::{ByteRun, ByteType, Context, FloatKind, InstId, Module, Op, Type, ValueId};
 use enzyme_rules::known::Reach;
 
 use crate::keys::Subject;
 use crate::refusal::{Refusal, RefusalKind};
+
+const WORD: u64 = 8;
 
 /// What the bytes are.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,6 +148,44 @@ pub fn overwritten(s: &Subject<'_>, v: ValueId, p: ValueId, len: u64) -> Overwri
 pub fn taken_for_integer(s: &Subject<'_>, v: ValueId, p: ValueId) -> bool {
     let unknown = s.unit.carry[v] == Carry::Unknown && s.func.as_const(v).is_none();
     unknown && !s.is_mixed(p) && s.unit.memory.holds_characters(p)
+}
+
+/// Whether the word `v`, taken for none of floats, is moved to where doubles may lie.
+pub fn may_hide(module: &Module, s: &Subject<'_>, v: ValueId, p: ValueId) -> bool {
+    let size = module.ctx.layout.store_size(&module.ctx.types, s.func.ty(v));
+    size == Some(WORD) && s.unit.carry[v] == Carry::None && s.unit.memory.may_hide_doubles(p, 0, WORD) && is_moved(s, v)
+}
+
+/// Whether doubles may lie behind `p` where `bytes` has none.
+pub fn hides_doubles(s: &Subject<'_>, bytes: &Bytes, p: ValueId, len: Option<u64>) -> bool {
+    let hidden = |offset, size| s.unit.memory.may_hide_doubles(p, offset, size);
+    match bytes {
+        Bytes::NoFloats(_) => hidden(0, len.unwrap_or(1 << 40)),
+        Bytes::Runs(runs, _) => {
+            runs.iter().any(|r| !matches!(r.ty, ByteType::Float(_)) && r.size >= WORD && hidden(r.offset, r.size))
+        }
+        Bytes::Floats(_) | Bytes::Characters | Bytes::Words => false,
+    }
+}
+
+/// Whether `v` is, or may be, as it was read from memory or came from a call.
+fn is_moved(s: &Subject<'_>, v: ValueId) -> bool {
+    let (mut work, mut seen) = (vec![v], BTreeSet::new());
+    while let Some(v) = work.pop() {
+        if !seen.insert(v) || s.func.as_const(v).is_some() {
+            continue;
+        }
+        let Some(i) = s.func.def_inst(v) else { return true };
+        let inst = &s.func.insts[i];
+        match inst.op {
+            Op::Phi(_) | Op::Freeze | Op::Cast(_) => work.extend(inst.args.iter().copied()),
+            Op::Select => work.extend(inst.args.iter().skip(1).copied()),
+            Op::Load(_) | Op::ExtractValue(_) => return true,
+            _ if inst.op.call_info().is_some() => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The floats known to lie where the integer `v` is stored that lose their content, by offset from `p`.

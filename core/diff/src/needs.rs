@@ -7,7 +7,7 @@ use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::{CastOp, InstId, Module, Op, ValueId};
 use enzyme_rules::{Needs, Operand, Place, Rule};
 
-use crate::copies::{Bytes, Overwritten, overwritten, taken_for_integer, writes_beside_floats};
+use crate::copies::{Bytes, Overwritten, may_hide, overwritten, taken_for_integer, writes_beside_floats};
 use crate::keys::{Key, Subject};
 use crate::owned::Replaced;
 use crate::passed::Passed;
@@ -173,6 +173,9 @@ impl Collector<'_> {
                     // What is no float may overwrite one.
                     let ctx = &self.module.ctx;
                     let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
+                    if may_hide(self.module, s, *v, *p) {
+                        self.shadow(*p);
+                    }
                     match overwritten(s, *v, *p, len) {
                         Overwritten::Nothing | Overwritten::Digits => {}
                         Overwritten::Floats(_) | Overwritten::Bytes => self.shadow(*p),

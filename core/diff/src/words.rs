@@ -88,6 +88,43 @@ pub fn double(module: &mut Module) -> TypeId {
     module.ctx.types.float(FloatKind::Double)
 }
 
+/// Ends the program if there is an adjoint in `bytes` of shadow memory at `at`, of what was taken for none of floats.
+pub fn require_none(e: &mut Emit<'_>, at: ValueId, bytes: ValueId, place: &str) {
+    let line = format!("{place}: enzyme: [E0301] what was taken for integers and pointers has a derivative\n");
+    let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
+    let f = none_or_stop(e.module);
+    e.call_func(f, &[at, bytes, text, length]);
+}
+
+/// `void enzyme.rt.words.none_or_stop(ptr memory, i64 bytes, ptr message, i64 length)`: looks at each aligned word.
+fn none_or_stop(module: &mut Module) -> FuncId {
+    let (ptr, void, i64) = (module.ctx.types.ptr(), module.ctx.types.void(), module.ctx.types.int(64));
+    let stop = zero_or_stop(module);
+    define(module, "enzyme.rt.words.none_or_stop", void, &[ptr, i64, ptr, i64], |e, args| {
+        let [at, bytes, message, length] = [args[0], args[1], args[2], args[3]];
+        let done = e.new_block("done");
+        let (mask, none, size) = (e.b().i64(SIZE - 1), e.b().i64(0), e.b().i64(SIZE));
+        let address = e.b().cast(CastOp::PtrToInt, at, i64);
+        let minus = e.b().binary(BinOp::Sub, none, address);
+        let front = e.b().binary(BinOp::And, minus, mask);
+        let some = e.b().icmp(IntPred::Ult, front, bytes);
+        let rest = e.b().binary(BinOp::Sub, bytes, front);
+        let rest = e.choose(some, rest, none);
+        let count = e.b().binary(BinOp::UDiv, rest, size);
+        for_each(e, count, done, |e, n| {
+            let offset = e.b().binary(BinOp::Mul, n, size);
+            let offset = e.b().add(front, offset);
+            let word = e.b().byte_offset(at, offset);
+            let bits = e.b().load(i64, word, SIZE as u32, MemClass::Shadow);
+            let address = is_address(e, bits);
+            let checked = e.choose(address, none, size);
+            e.call_func(stop, &[word, checked, message, length]);
+        });
+        e.block = done;
+        e.b().ret(None);
+    })
+}
+
 /// Calls what repeats on shadow memory the copying of `bytes` from `from` to `to`, which in primal memory is `primal` and was done.
 pub fn repeat_copy(e: &mut Emit<'_>, [to, from, primal]: [ValueId; 3], bytes: ValueId, place: &str) {
     let f = over_words(e.module, "repeat", false, |e, [to, from, primal]| {

@@ -676,6 +676,7 @@ impl<'a> Solver<'a> {
                 given: false,
                 opaque: raw.opaque,
                 unaligned: raw.unaligned,
+                foreign: false,
             };
             align(&mut class);
             classes.push(class);

@@ -113,6 +113,8 @@ pub struct Class {
     pub opaque: bool,
     /// Floats in it need not be aligned.
     pub unaligned: bool,
+    /// Memory may be among it that others made, whose shadow is theirs.
+    pub foreign: bool,
 }
 
 impl Class {
@@ -216,7 +218,8 @@ impl FuncMemory {
 
     /// Whether the class is known to be memory: something is in it, or is read or written there.
     pub fn is_memory(&self, class: ClassId) -> bool {
-        let Class { edges: _, objects, items, merged: _, given: _, opaque: _, unaligned: _ } = &self.classes[class];
+        let Class { edges: _, objects, items, merged: _, given: _, opaque: _, unaligned: _, foreign: _ } =
+            &self.classes[class];
         !objects.is_empty() || !items.is_empty()
     }
 
@@ -332,6 +335,18 @@ impl FuncMemory {
             && class.floats().into_iter().all(|kind| kind == FloatKind::Double)
             && !numbers
                 .any(|(n, _)| class.items.keys().any(|d| is_double(d) && d.span.overlaps(d.size, n.span, n.size)))
+    }
+
+    /// Whether doubles may lie in `len` bytes that begin `offset` bytes behind `p`, however likely something else is, in memory whose shadow
+    /// the derivative makes.
+    pub fn may_hide_doubles(&self, p: ValueId, offset: u64, len: u64) -> bool {
+        let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
+        let place = self.span_of[p].shift(offset as i64);
+        let there = |(item, proof): (&Item, &Proof)| {
+            let double = item.ty == ByteType::Float(FloatKind::Double) && *proof > Proof::Declared;
+            double && item.span.overlaps(item.size, place, len)
+        };
+        !class.foreign && class.items.iter().any(there)
     }
 
     /// The format of the floats that may be `len` bytes behind `p`, where these may also be integers and nothing else.

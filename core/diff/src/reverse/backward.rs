@@ -8,7 +8,9 @@ use smallvec::smallvec;
 
 use super::forward::place_of;
 use super::{Reverse, as_call, samples};
-use crate::copies::{Bytes, Overwritten, classify, classify_bytes, overwritten, taken_for_integer};
+use crate::copies::{
+    Bytes, Overwritten, classify, classify_bytes, hides_doubles, may_hide, overwritten, taken_for_integer,
+};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::plan::shadow_rule;
@@ -268,7 +270,10 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
-            Carry::None | Carry::Mixed => return self.overwrite(v, p),
+            Carry::None | Carry::Mixed => {
+                self.require_none(i, v, p)?;
+                return self.overwrite(v, p);
+            }
             Carry::Word => {
                 let at = self.shadow(p)?;
                 let amount = crate::words::take(&mut self.e, at);
@@ -304,6 +309,18 @@ impl Reverse<'_, '_> {
             total = self.e.b().insert_value(total, old, &path);
         }
         self.add_adjoint(v, total)
+    }
+
+    /// Checks that a word that is moved, and taken for no float, is none.
+    fn require_none(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
+        if !may_hide(self.e.module, &self.s, v, p) {
+            return Ok(());
+        }
+        let at = self.shadow_place(p, self.s.func.ty(v))?;
+        let bytes = self.e.b().i64(8);
+        let place = place_of(self.e.module, self.s.func, i);
+        crate::words::require_none(&mut self.e, at, bytes, &place);
+        Ok(())
     }
 
     /// The adjoint of storing what is no float: floats that it overwrites lose theirs.
@@ -544,12 +561,20 @@ impl Reverse<'_, '_> {
             return self.fill_adjoint(i, dst, len);
         }
         let bytes = classify(self.e.module, &self.s, i, &[dst, src], len)?;
-        if matches!(bytes, Bytes::NoFloats(_)) {
+        let fixed = self.s.func.as_const(len).and_then(|c| self.e.module.ctx.consts.as_u64(c));
+        let hidden = hides_doubles(&self.s, &bytes, dst, fixed);
+        if matches!(bytes, Bytes::NoFloats(_)) && !hidden {
             return Ok(());
         }
         let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
         let n = self.primal(len)?;
         let n = self.e.to_i64(n);
+        if matches!(bytes, Bytes::NoFloats(_)) {
+            let n = self.shadow_bytes(dst, n)?;
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::words::require_none(&mut self.e, to, n, &place);
+            return Ok(());
+        }
         if bytes == Bytes::Characters {
             let n = self.shadow_bytes(dst, n)?;
             let place = place_of(self.e.module, self.s.func, i);
@@ -567,6 +592,10 @@ impl Reverse<'_, '_> {
             Bytes::NoFloats(_) | Bytes::Characters | Bytes::Words => return Ok(()),
         };
         self.e.call_func(add, &[to, from, both]);
+        if hidden {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::words::require_none(&mut self.e, to, both, &place);
+        }
         if self.s.is_mixed(dst) || self.s.is_mixed(src) {
             // Where nothing was moved, what was overwritten still is.
             let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
