@@ -150,10 +150,11 @@ pub fn taken_for_integer(s: &Subject<'_>, v: ValueId, p: ValueId) -> bool {
     unknown && !s.is_mixed(p) && s.unit.memory.holds_characters(p)
 }
 
-/// Whether the word `v`, taken for none of floats, is moved to where doubles may lie.
-pub fn may_hide(module: &Module, s: &Subject<'_>, v: ValueId, p: ValueId) -> bool {
-    let size = module.ctx.layout.store_size(&module.ctx.types, s.func.ty(v));
-    size == Some(WORD) && s.unit.carry[v] == Carry::None && s.unit.memory.may_hide_doubles(p, 0, WORD) && is_moved(s, v)
+/// The number of bytes of `v`, words that are taken for none of floats, if they are stored where doubles may lie.
+pub fn hiding_bytes(module: &Module, s: &Subject<'_>, v: ValueId, p: ValueId) -> Option<u64> {
+    let size = module.ctx.layout.store_size(&module.ctx.types, s.func.ty(v))?;
+    let words = size >= WORD && size.is_multiple_of(WORD) && s.unit.carry[v] == Carry::None;
+    (words && s.unit.memory.may_hide_doubles(p, 0, size)).then_some(size)
 }
 
 /// Whether doubles may lie behind `p` where `bytes` has none.
@@ -169,7 +170,7 @@ pub fn hides_doubles(s: &Subject<'_>, bytes: &Bytes, p: ValueId, len: Option<u64
 }
 
 /// Whether `v` is, or may be, as it was read from memory or came from a call.
-fn is_moved(s: &Subject<'_>, v: ValueId) -> bool {
+pub fn is_moved(s: &Subject<'_>, v: ValueId) -> bool {
     let (mut work, mut seen) = (vec![v], BTreeSet::new());
     while let Some(v) = work.pop() {
         if !seen.insert(v) || s.func.as_const(v).is_some() {

@@ -7,7 +7,7 @@ use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::{CastOp, InstId, Module, Op, ValueId};
 use enzyme_rules::{Needs, Operand, Place, Rule};
 
-use crate::copies::{Bytes, Overwritten, may_hide, overwritten, taken_for_integer, writes_beside_floats};
+use crate::copies::{Bytes, Overwritten, hiding_bytes, overwritten, taken_for_integer, writes_beside_floats};
 use crate::keys::{Key, Subject};
 use crate::owned::Replaced;
 use crate::passed::Passed;
@@ -173,7 +173,7 @@ impl Collector<'_> {
                     // What is no float may overwrite one.
                     let ctx = &self.module.ctx;
                     let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
-                    if may_hide(self.module, s, *v, *p) {
+                    if hiding_bytes(self.module, s, *v, *p).is_some() {
                         self.shadow(*p);
                     }
                     match overwritten(s, *v, *p, len) {

@@ -92,15 +92,31 @@ pub fn double(module: &mut Module) -> TypeId {
 pub fn require_none(e: &mut Emit<'_>, at: ValueId, bytes: ValueId, place: &str) {
     let line = format!("{place}: enzyme: [E0301] what was taken for integers and pointers has a derivative\n");
     let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
-    let f = none_or_stop(e.module);
+    let stop = zero_or_stop(e.module);
+    let f = over_adjoints(e.module, "none_or_stop", |e, word, args| {
+        let size = e.b().i64(SIZE);
+        e.call_func(stop, &[word, size, args[0], args[1]]);
+    });
     e.call_func(f, &[at, bytes, text, length]);
 }
 
-/// `void enzyme.rt.words.none_or_stop(ptr memory, i64 bytes, ptr message, i64 length)`: looks at each aligned word.
-fn none_or_stop(module: &mut Module) -> FuncId {
+/// Takes the adjoints from `bytes` of shadow memory at `at`: something without derivative was put there.
+pub fn discard(e: &mut Emit<'_>, at: ValueId, bytes: ValueId) {
+    let f = over_adjoints(e.module, "discard", |e, word, _| {
+        let none = e.b().i64(0);
+        e.b().store(none, word, SIZE as u32, MemClass::Shadow);
+    });
+    let (ptr, none) = (e.module.ctx.types.ptr(), e.b().i64(0));
+    let text = e.b().zero(ptr);
+    e.call_func(f, &[at, bytes, text, none]);
+}
+
+/// `void enzyme.rt.words.…(ptr memory, i64 bytes, ptr message, i64 length)`: does something with each aligned word that is neither
+/// zero nor an address.
+fn over_adjoints(module: &mut Module, name: &str, body: impl Fn(&mut Emit<'_>, ValueId, [ValueId; 2])) -> FuncId {
     let (ptr, void, i64) = (module.ctx.types.ptr(), module.ctx.types.void(), module.ctx.types.int(64));
-    let stop = zero_or_stop(module);
-    define(module, "enzyme.rt.words.none_or_stop", void, &[ptr, i64, ptr, i64], |e, args| {
+    let name = format!("enzyme.rt.words.{name}");
+    define(module, &name, void, &[ptr, i64, ptr, i64], |e, args| {
         let [at, bytes, message, length] = [args[0], args[1], args[2], args[3]];
         let done = e.new_block("done");
         let (mask, none, size) = (e.b().i64(SIZE - 1), e.b().i64(0), e.b().i64(SIZE));
@@ -116,9 +132,17 @@ fn none_or_stop(module: &mut Module) -> FuncId {
             let offset = e.b().add(front, offset);
             let word = e.b().byte_offset(at, offset);
             let bits = e.b().load(i64, word, SIZE as u32, MemClass::Shadow);
+            // Zero has a sign.
+            let twice = e.b().add(bits, bits);
+            let zero = e.b().icmp(IntPred::Eq, twice, none);
             let address = is_address(e, bits);
-            let checked = e.choose(address, none, size);
-            e.call_func(stop, &[word, checked, message, length]);
+            let idle = e.b().binary(BinOp::Or, zero, address);
+            let (adjoint, next) = (e.new_block("adjoint"), e.new_block("next"));
+            e.b().cond_br(idle, next, adjoint);
+            e.block = adjoint;
+            body(e, word, [message, length]);
+            e.b().br(next);
+            e.block = next;
         });
         e.block = done;
         e.b().ret(None);

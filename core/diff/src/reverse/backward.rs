@@ -9,7 +9,7 @@ use smallvec::smallvec;
 use super::forward::place_of;
 use super::{Reverse, as_call, samples};
 use crate::copies::{
-    Bytes, Overwritten, classify, classify_bytes, hides_doubles, may_hide, overwritten, taken_for_integer,
+    Bytes, Overwritten, classify, classify_bytes, hides_doubles, hiding_bytes, is_moved, overwritten, taken_for_integer,
 };
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
@@ -311,15 +311,17 @@ impl Reverse<'_, '_> {
         self.add_adjoint(v, total)
     }
 
-    /// Checks that a word that is moved, and taken for no float, is none.
+    /// Words that are taken for no floats have no adjoint: those that are moved must have none, that of others goes.
     fn require_none(&mut self, i: InstId, v: ValueId, p: ValueId) -> Result<(), Refusal> {
-        if !may_hide(self.e.module, &self.s, v, p) {
-            return Ok(());
-        }
+        let Some(len) = hiding_bytes(self.e.module, &self.s, v, p) else { return Ok(()) };
         let at = self.shadow_place(p, self.s.func.ty(v))?;
-        let bytes = self.e.b().i64(8);
-        let place = place_of(self.e.module, self.s.func, i);
-        crate::words::require_none(&mut self.e, at, bytes, &place);
+        let bytes = self.e.b().i64(len);
+        if is_moved(&self.s, v) {
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::words::require_none(&mut self.e, at, bytes, &place);
+        } else {
+            crate::words::discard(&mut self.e, at, bytes);
+        }
         Ok(())
     }
 
@@ -625,7 +627,9 @@ impl Reverse<'_, '_> {
         }
         // Where types are not known all of the shadow is cleared: what a fill overwrites, nobody reads any more.
         let bytes = classify(self.e.module, &self.s, i, &[dst], len).unwrap_or(Bytes::Floats(FloatKind::Double));
-        if matches!(bytes, Bytes::NoFloats(_)) {
+        let fixed = self.s.func.as_const(len).and_then(|c| self.e.module.ctx.consts.as_u64(c));
+        let hidden = hides_doubles(&self.s, &bytes, dst, fixed);
+        if matches!(bytes, Bytes::NoFloats(_)) && !hidden {
             return Ok(());
         }
         let to = self.shadow(dst)?;
@@ -633,6 +637,9 @@ impl Reverse<'_, '_> {
         let n = self.e.to_i64(n);
         let n = self.shadow_bytes(dst, n)?;
         self.clear_bytes(&bytes, to, n);
+        if hidden {
+            crate::words::discard(&mut self.e, to, n);
+        }
         Ok(())
     }
 
