@@ -1,8 +1,8 @@
 //! Byte-addressed memory, checked at every access.
 //!
-//! Each object lives alone. Its address holds, from the top: seven bits of generation, 24 bits of slot, 32 bits of
-//! offset. An address thus leads to its object in one step, every object starts aligned to 4 GiB, address
-//! arithmetic that leaves an object and comes back is harmless, and an access outside, or to an object that is gone,
+//! Each object lives alone. Its address holds, from the top: three bits of generation, 21 bits of slot, 28 bits of
+//! offset: 52 bits, as many as addresses of machines have at most. An address thus leads to its object in one step, every object starts aligned
+//! to 256 MiB, address arithmetic that leaves an object and comes back is harmless, and an access outside, or to an object that is gone,
 //! is noticed. Slots are used again in turn, only after many others were freed, and then under a new generation,
 //! so that a stale pointer misses even then (until the generation has gone round).
 //!
@@ -35,20 +35,28 @@ pub(super) enum Kind {
 #[derive(Debug)]
 struct Slot {
     /// The upper half of a valid address; no address has the mark of a free slot.
-    tag: u32,
+    tag: u64,
     generation: u8,
     kind: Kind,
     data: Vec<u8>,
 }
 
-const FREE_TAG: u32 = 1 << 31;
-const SLOT_BITS: u32 = 24;
-const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+const FREE_TAG: u64 = 1 << 63;
+const OFFSET_BITS: u32 = 28;
+const SLOT_BITS: u32 = 21;
+const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
+const GENERATIONS: u8 = 1 << 3;
 /// Freed slots that rest before the first of them is used again.
 const HEAP_REST: usize = 1 << 16;
 const STACK_REST: usize = 1 << 12;
 /// Freed slots keep buffers up to this size, to save the system's allocator the work.
 const KEPT_CAPACITY: usize = 256;
+
+/// Where in its object an address leads to.
+#[inline]
+fn offset_of(addr: u64) -> usize {
+    (addr & ((1 << OFFSET_BITS) - 1)) as usize
+}
 
 /// All objects.
 pub(super) struct Memory {
@@ -84,7 +92,7 @@ impl Memory {
     /// A new object; the address of its first byte.
     pub fn allocate(&mut self, size: u64, kind: Kind) -> Result<u64, Trap> {
         let total = self.live_bytes.saturating_add(size);
-        if total > self.max_bytes || size > u64::from(u32::MAX) {
+        if total > self.max_bytes || size >= 1 << OFFSET_BITS {
             return Err(Trap::limit(format!("memory: {size} more bytes wanted, {} in use", self.live_bytes)));
         }
         let queue = if kind == Kind::Stack { &mut self.resting_stack } else { &mut self.resting_heap };
@@ -100,8 +108,8 @@ impl Memory {
         };
         let fill = if matches!(kind, Kind::Stack | Kind::Heap) { self.fill } else { 0 };
         let Some(slot) = self.slots.get_mut(index as usize) else { return Err(Trap::limit("objects in memory")) };
-        slot.generation = (slot.generation + 1) & 0x7f;
-        slot.tag = (u32::from(slot.generation) << SLOT_BITS) | index;
+        slot.generation = (slot.generation + 1) % GENERATIONS;
+        slot.tag = (u64::from(slot.generation) << SLOT_BITS) | u64::from(index);
         slot.kind = kind;
         if slot.data.capacity() < size as usize {
             slot.data = vec![fill; size as usize];
@@ -111,24 +119,24 @@ impl Memory {
         }
         self.live_bytes = total;
         self.live_heap += usize::from(kind == Kind::Heap);
-        Ok(u64::from(slot.tag) << 32)
+        Ok(slot.tag << OFFSET_BITS)
     }
 
     #[inline]
     fn slot(&self, addr: u64) -> Option<&Slot> {
-        let tag = (addr >> 32) as u32;
+        let tag = addr >> OFFSET_BITS;
         self.slots.get((tag & SLOT_MASK) as usize).filter(|s| s.tag == tag)
     }
 
     #[inline]
     fn slot_mut(&mut self, addr: u64) -> Option<&mut Slot> {
-        let tag = (addr >> 32) as u32;
+        let tag = addr >> OFFSET_BITS;
         self.slots.get_mut((tag & SLOT_MASK) as usize).filter(|s| s.tag == tag)
     }
 
     /// Ends an object; the address must be that of its first byte.
     pub fn release(&mut self, addr: u64, kind: Kind) -> Result<(), Trap> {
-        let Some(slot) = self.slot_mut(addr).filter(|s| s.kind == kind && addr as u32 == 0) else {
+        let Some(slot) = self.slot_mut(addr).filter(|s| s.kind == kind && offset_of(addr) == 0) else {
             return Err(self.explain_free(addr));
         };
         let size = slot.data.len() as u64;
@@ -139,7 +147,7 @@ impl Memory {
             slot.data = Vec::new();
         }
         self.live_bytes -= size;
-        let index = (addr >> 32) as u32 & SLOT_MASK;
+        let index = ((addr >> OFFSET_BITS) & SLOT_MASK) as u32;
         if kind == Kind::Stack {
             self.resting_stack.push_back(index);
         } else {
@@ -151,7 +159,7 @@ impl Memory {
 
     /// Size of the object that `addr` is the start of, if it is a live one of `kind`.
     pub fn size_at(&self, addr: u64, kind: Kind) -> Result<u64, Trap> {
-        match self.slot(addr).filter(|s| s.kind == kind && addr as u32 == 0) {
+        match self.slot(addr).filter(|s| s.kind == kind && offset_of(addr) == 0) {
             Some(slot) => Ok(slot.data.len() as u64),
             None => Err(self.explain_free(addr)),
         }
@@ -160,13 +168,13 @@ impl Memory {
     /// Bytes from `addr` to the end of its object.
     pub fn rest_at(&self, addr: u64) -> Option<u64> {
         let slot = self.slot(addr)?;
-        (slot.data.len() as u64).checked_sub(addr & u64::from(u32::MAX))
+        (slot.data.len() as u64).checked_sub(offset_of(addr) as u64)
     }
 
     /// The function whose address this is.
     pub fn function_at(&self, addr: u64) -> Option<FuncId> {
         match self.slot(addr)?.kind {
-            Kind::Function(f) if addr as u32 == 0 => Some(f),
+            Kind::Function(f) if offset_of(addr) == 0 => Some(f),
             _ => None,
         }
     }
@@ -183,11 +191,11 @@ impl Memory {
     /// `len` bytes to read.
     #[inline]
     pub fn bytes(&self, addr: u64, len: usize) -> Result<&[u8], Trap> {
-        let tag = (addr >> 32) as u32;
+        let tag = addr >> OFFSET_BITS;
         if let Some(slot) = self.slots.get((tag & SLOT_MASK) as usize)
             && slot.tag == tag
         {
-            let offset = addr as u32 as usize;
+            let offset = offset_of(addr);
             if let Some(bytes) = slot.data.get(offset..offset.saturating_add(len)) {
                 return Ok(bytes);
             }
@@ -198,9 +206,9 @@ impl Memory {
     /// `len` bytes to write.
     #[inline]
     pub fn bytes_mut(&mut self, addr: u64, len: usize) -> Result<&mut [u8], Trap> {
-        let tag = (addr >> 32) as u32;
+        let tag = addr >> OFFSET_BITS;
         let index = (tag & SLOT_MASK) as usize;
-        let offset = addr as u32 as usize;
+        let offset = offset_of(addr);
         let valid = self.slots.get(index).is_some_and(|slot| {
             slot.tag == tag && slot.kind != Kind::Constant && slot.data.len() >= offset.saturating_add(len)
         });
@@ -214,10 +222,10 @@ impl Memory {
     /// `N` bytes.
     #[inline]
     pub fn load<const N: usize>(&self, addr: u64) -> Result<[u8; N], Trap> {
-        let tag = (addr >> 32) as u32;
+        let tag = addr >> OFFSET_BITS;
         if let Some(slot) = self.slots.get((tag & SLOT_MASK) as usize)
             && slot.tag == tag
-            && let Some(bytes) = slot.data.get(addr as u32 as usize..)
+            && let Some(bytes) = slot.data.get(offset_of(addr)..)
             && let Some(found) = bytes.first_chunk::<N>()
         {
             return Ok(*found);
@@ -228,11 +236,11 @@ impl Memory {
     /// Writes `N` bytes.
     #[inline]
     pub fn store<const N: usize>(&mut self, addr: u64, value: [u8; N]) -> Result<(), Trap> {
-        let tag = (addr >> 32) as u32;
+        let tag = addr >> OFFSET_BITS;
         if let Some(slot) = self.slots.get_mut((tag & SLOT_MASK) as usize)
             && slot.tag == tag
             && slot.kind != Kind::Constant
-            && let Some(bytes) = slot.data.get_mut(addr as u32 as usize..)
+            && let Some(bytes) = slot.data.get_mut(offset_of(addr)..)
             && let Some(place) = bytes.first_chunk_mut::<N>()
         {
             *place = value;
@@ -273,15 +281,17 @@ impl Memory {
 
     #[cold]
     fn explain(&self, addr: u64, len: usize, what: &str) -> Trap {
-        let index = (addr >> 32) as u32 & SLOT_MASK;
-        let offset = addr as u32;
-        if addr < 1 << 32 {
+        let index = ((addr >> OFFSET_BITS) & SLOT_MASK) as u32;
+        let offset = offset_of(addr);
+        let before = (1 << OFFSET_BITS) - offset as i64;
+        if addr < 1 << OFFSET_BITS {
             return Trap::fault(format!("{what} of {len} bytes through a null pointer (address {addr:#x})"));
         }
         // An address before the start of an object lies at the end of the space of the slot before.
-        if let Some(slot) = self.slot(addr.wrapping_add(1 << 32)).filter(|_| (offset as i32) < 0) {
+        if let Some(slot) = self.slot(addr.wrapping_add(1 << OFFSET_BITS)).filter(|_| before <= 1 << (OFFSET_BITS - 1))
+        {
             let (kind, size) = (kind_name(slot.kind), slot.data.len());
-            let offset = offset as i32;
+            let offset = -before;
             return Trap::fault(format!(
                 "{what} out of bounds: {len} bytes at offset {offset} of a {kind} object of {size} bytes"
             ));
@@ -310,11 +320,11 @@ impl Memory {
     #[cold]
     fn explain_free(&self, addr: u64) -> Trap {
         match self.slot(addr) {
-            Some(slot) if addr as u32 != 0 => {
+            Some(slot) if offset_of(addr) != 0 => {
                 Trap::fault(format!("free of a pointer into the middle of a {} object", kind_name(slot.kind)))
             }
             Some(slot) => Trap::fault(format!("free of a {} object", kind_name(slot.kind))),
-            None if addr >> 32 == 0 => Trap::fault(format!("free of {addr:#x}, which is no address")),
+            None if addr >> OFFSET_BITS == 0 => Trap::fault(format!("free of {addr:#x}, which is no address")),
             None => Trap::fault(format!("double free, or free of what was never allocated (address {addr:#x})")),
         }
     }
