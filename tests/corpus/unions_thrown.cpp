@@ -1,5 +1,4 @@
 // Numbers and addresses in one place: some come from calls that may throw, others from elements that move about.
-// corpus: native
 #include <stdexcept>
 
 #include "corpus.hpp"

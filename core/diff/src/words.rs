@@ -10,7 +10,7 @@
 //! shadow, which is checked.
 //!
 //! Not handled: floats of other formats; sums that must be atomic; machines whose addresses have bits above the lower 52 (tags of
-//! memory, the interpreter).
+//! memory).
 
 use enzyme_ir::{BinOp, CastOp, FloatKind, FloatPred, FuncId, IntPred, MemClass, Module, Op, TypeId, ValueId};
 use smallvec::smallvec;

@@ -1,7 +1,8 @@
 ; Where doubles and pointers take turns, a number from a call that may unwind is merged with a word that was read: as a word it stands behind
 ; the call. Where other ways lead to behind the call there is no such place, so the derivative is refused.
 ; grad: @alone([1.5, 2.5], i1 1, i1 1)
-; grad: @alone([1.5, 2.5], i1 1, i1 0) forward
+; grad: @alone([1.5, 2.5], i1 1, i1 0)
+; grad: @alone([1.5, 2.5], i1 0, i1 0)
 ; error[UnknownType]: @among_others([1.5, 2.5], i1 1, i1 1)
 
 declare i32 @personality(...)
