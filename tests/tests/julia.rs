@@ -13,12 +13,13 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// The largest file, and Julia's own compilation of it, on a machine with other work.
 const LIMIT: Duration = Duration::from_secs(900);
 /// The files of the package's tests, and the checks that each has at least.
-const FILES: [(&str, usize); 21] = [
+const FILES: [(&str, usize); 22] = [
     ("scalars", 80),
     ("arrays", 60),
     ("structures", 35),
     ("programs", 20),
     ("dynamic", 60),
+    ("dispatched", 20),
     ("linear_algebra", 60),
     ("factorisations", 55),
     ("ranges", 35),

@@ -657,6 +657,11 @@ impl<'a> Pass<'a> {
     fn give(&mut self, class: ClassId, i: InstId) {
         match self.state(class) {
             State::Pinned if self.has_own_memory(class) => self.store_into(class, i, None),
+            State::Pinned if crate::ruled::may_hand_back(self.program, self.f, i, class) => {
+                self.states.insert(class, State::Mixed);
+                self.reasons.insert(class, Reason::Call(i));
+                self.changed = true;
+            }
             State::Pinned => {
                 self.given.insert(class);
             }

@@ -262,7 +262,8 @@ end
 "Without derivative."
 function run(block::Ptr{Ptr{Cvoid}}, n::Int64, roots)
     f, arguments = object(unsafe_load(block, 2)), Any[object(unsafe_load(block, k)) for k in 4:(n + 3)]
-    push!(roots, Base.invokelatest(f, arguments...))
+    push!(roots, f === made_of ? Base.invokelatest(Made{arguments[1]}(), arguments[2:end]...) :
+        f === latest ? Base.invokelatest(arguments[1], arguments[2]...) : Base.invokelatest(f, arguments...))
     unsafe_store!(block, last_of(roots))
     nothing
 end

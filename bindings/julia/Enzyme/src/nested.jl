@@ -149,7 +149,7 @@ function replace!(m::LLVM.Module, found::Found)
     for (k, plan) in enumerate(found.plans)
         f = LLVM.GetNamedFunction(m, symbol_of(k))
         f == C_NULL && continue # Nothing that goes on asks for it.
-        Statements.add!(m, f, E.contents(plan))
+        Statements.add!(m, f, E.contents(plan), E.has_result(plan))
         LLVM.link_text!(m, E.inner_text(plan, symbol_of(k), marker(k)))
         LLVM.SetLinkage(LLVM.GetNamedFunction(m, symbol_of(k)), LLVM.LINKAGE_INTERNAL)
         LLVM.SetLinkage(LLVM.GetNamedFunction(m, marker(k)), LLVM.LINKAGE_INTERNAL)

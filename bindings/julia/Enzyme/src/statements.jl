@@ -90,14 +90,14 @@ function guarded!(body, w::Writer, condition::String)
     LLVM.put!(w.io, "  br label %end", n, "\nend", n, ":\n")
 end
 
-"What lies at `p`: a float, or the fields of a structure."
-function content!(w::Writer, p::String, @nospecialize(T), above::Vector{Any})
+"What lies at `p`: a float, or the fields of a structure. `sure`: it has a value by now."
+function content!(w::Writer, p::String, @nospecialize(T), above::Vector{Any}, sure::Bool)
     out = Run[]
     isempty(float_name(T)) ? runs_of_fields!(out, T, 0) : runs!(out, T, 0)
     for run in out
         state!(w, at!(w, p, run.offset), run)
     end
-    references!(w, p, T, 0, above, true)
+    references!(w, p, T, 0, above, sure)
 end
 
 function is_in(list::Vector{Any}, @nospecialize(T))
@@ -132,7 +132,7 @@ has_object(@nospecialize(T)) =
     T isa DataType && isconcretetype(T) && (T <: Array || fieldcount(T) > 0) && parentmodule(Statements).may_differentiate(T)
 
 function object!(w::Writer, p::String, @nospecialize(T), above::Vector{Any})
-    T <: Array || return content!(w, p, T, above)
+    T <: Array || return content!(w, p, T, above, true)
     E, size = eltype(T), Base.elsize(T)
     inline = Base.allocatedinline(E)
     found = inline ? runs!(Run[], E, 0) : Run[]
@@ -160,8 +160,11 @@ function element!(w::Writer, data::String, size::Int, number::String, offset::In
     emit!(w, "getelementptr ", type, ", ", type, "* ", first, ", i64 ", number, ", i64 ", string(offset))
 end
 
-"States, where the function begins, what its parameters point to: `contents` are the types of `Ref`s' values, `nothing` where it does not matter."
-function add!(m::LLVM.Module, f::LLVM.Value, contents::Vector{Any})
+"""
+States, where the function begins, what its parameters point to: `contents` are the types of `Ref`s' values, `nothing` where it does not matter. The first is
+the result's if there is one (`result`), and leads nowhere yet.
+"""
+function add!(m::LLVM.Module, f::LLVM.Value, contents::Vector{Any}, result::Bool)
     LLVM.CountParams(f) == length(contents) || error("Enzyme: internal: a function with other parameters than values")
     w = Writer(IOBuffer(), 0)
     parameters = String[]
@@ -171,9 +174,9 @@ function add!(m::LLVM.Module, f::LLVM.Value, contents::Vector{Any})
         push!(parameters, LLVM.texts("i8* ", p))
         T === nothing && continue
         if T === Float64 || T === Float32 || is_inline(T)
-            content!(w, p, T, Any[])
+            content!(w, p, T, Any[], !(result && n == 1))
         elseif has_object(T)
-            seldom(reference!, w, p, 0, T, Any[], true)
+            seldom(reference!, w, p, 0, T, Any[], !(result && n == 1))
         end
     end
     body = String(take!(w.io))

@@ -41,6 +41,9 @@ function contents(plan::Plan)
     types
 end
 
+"Whether the first of `primal`'s parameters has its result's place."
+has_result(plan::Plan) = plan.signature.parameters[2] !== Nothing
+
 "The functions that a plan is called by."
 entries(plan::Plan) = plan.kind === :split ? ["enzyme_thunk", "enzyme_thunk_back", "enzyme_seal"] : ["enzyme_thunk", "enzyme_seal"]
 
@@ -206,7 +209,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     stores, reads_globals, linked, elsewhere = Normalise.rewrite!(m, models, dynamic, catches)
     inner === nothing || seldom(Nested.replace!, m, inner)
     dynamic = dynamic && LLVM.GetNamedFunction(m, "enzyme.dynamic") != C_NULL
-    Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan))
+    Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan), has_result(plan))
     LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol, dynamic ? seldom(Dynamic.without_shadow, plan)::Vector{Bool} : Bool[]), dynamic ? seldom(Dynamic.registration, plan.kind)::String : "", rules))
     isempty(rules) || seldom(Rules.seal!, m, rules)
     catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m, shown)
