@@ -19,7 +19,7 @@ const FILES: [(&str, usize); 22] = [
     ("structures", 35),
     ("programs", 20),
     ("dynamic", 60),
-    ("dispatched", 20),
+    ("dispatched", 40),
     ("linear_algebra", 60),
     ("factorisations", 55),
     ("ranges", 35),

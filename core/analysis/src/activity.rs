@@ -248,6 +248,8 @@ struct Pass<'a> {
     dropped_before: BTreeSet<ClassId>,
     /// Pinned classes that a rule is given.
     given: BTreeSet<ClassId>,
+    /// Classes of addresses that are numbers in which a rule may hand back others.
+    handed_back: BTreeSet<ClassId>,
     ret: bool,
     asked: BTreeSet<(FuncId, Context)>,
     aborts: BTreeSet<InstId>,
@@ -281,6 +283,7 @@ impl<'a> Pass<'a> {
             dropped: BTreeMap::new(),
             dropped_before: BTreeSet::new(),
             given: BTreeSet::new(),
+            handed_back: crate::ruled::handed_back(program, f),
             ret: false,
             asked: BTreeSet::new(),
             aborts: BTreeSet::new(),
@@ -657,7 +660,7 @@ impl<'a> Pass<'a> {
     fn give(&mut self, class: ClassId, i: InstId) {
         match self.state(class) {
             State::Pinned if self.has_own_memory(class) => self.store_into(class, i, None),
-            State::Pinned if crate::ruled::may_hand_back(self.program, self.f, i, class) => {
+            State::Pinned if self.handed_back.contains(&class) => {
                 self.states.insert(class, State::Mixed);
                 self.reasons.insert(class, Reason::Call(i));
                 self.changed = true;

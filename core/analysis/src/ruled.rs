@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use enzyme_ir::{FuncId, InstId, Module, Op, Type, ValueId};
 
 use crate::activity::{Activity, Context, Reason, State};
+use crate::callee::{Callee, resolve};
 use crate::memory::{ClassId, Object};
 use crate::program::{Program, Unit};
 
@@ -18,24 +19,38 @@ pub(crate) fn is_opaque(module: &Module, f: FuncId) -> bool {
     module.stated.rules.get(&f).is_some_and(|rule| !rule.product)
 }
 
-/// Whether the call `i` in `f`, in which a rule is given memory of `class`, may hand back an address of memory that the rule has made, as its result or
-/// in memory that it is given, though all that is known of `class` is that addresses which are numbers lead there: these are their own shadows, the rule's is
-/// not.
-pub(crate) fn may_hand_back(program: &Program<'_>, f: FuncId, i: InstId, class: ClassId) -> bool {
-    let Some(unit) = program.unit(f) else { return false };
-    let is_number = |o: &Object| matches!(o, Object::Global(g) if program.module.globals[*g].is_memory_of_numbers());
-    if !unit.memory.classes[class].objects.iter().any(is_number) {
-        return false;
+/// Classes of which all that is known is that addresses which are numbers lead there, and that a call in `f` may hand back, as its result or in memory that it
+/// is given: a rule may have made that memory, or handed on what it was given. Numbers are their own shadows, such addresses are not.
+pub(crate) fn handed_back(program: &Program<'_>, f: FuncId) -> BTreeSet<ClassId> {
+    let module = program.module;
+    let Some(unit) = program.unit(f).filter(|_| module.stated.rules.values().any(|rule| !rule.product)) else {
+        return BTreeSet::new();
+    };
+    let is_number = |o: &Object| matches!(o, Object::Global(g) if module.globals[*g].is_memory_of_numbers());
+    let numbers: BTreeSet<ClassId> =
+        unit.memory.classes.iter().filter(|(_, class)| class.objects.iter().any(is_number)).map(|(id, _)| id).collect();
+    if numbers.is_empty() {
+        return numbers;
     }
     let func = program.func(f);
     let of = |v: &ValueId| unit.memory.class_of[*v];
-    let reached: BTreeSet<ClassId> =
-        func.call_args(i).iter().filter_map(of).flat_map(|c| unit.memory.chain(c)).collect();
-    let reads = |j: InstId| {
-        let inst = &func.insts[j];
+    let is_call = |i: InstId| matches!(resolve(module, func, i), Callee::Defined(_));
+    let calls: BTreeSet<InstId> =
+        func.placed().map(|(_, i)| i).filter(|i| func.insts[*i].op.call_info().is_some() && is_call(*i)).collect();
+    let reached: BTreeSet<ClassId> = calls
+        .iter()
+        .flat_map(|i| func.call_args(*i).iter().filter_map(of))
+        .flat_map(|class| unit.memory.chain(class))
+        .collect();
+    let reads = |i: InstId| {
+        let inst = &func.insts[i];
         matches!(inst.op, Op::Load(_)) && inst.args.first().and_then(of).is_some_and(|c| reached.contains(&c))
     };
-    func.placed().any(|(_, j)| (j == i || reads(j)) && func.insts[j].result.as_ref().and_then(of) == Some(class))
+    func.placed()
+        .filter(|(_, i)| calls.contains(i) || reads(*i))
+        .filter_map(|(_, i)| func.insts[i].result.as_ref().and_then(of))
+        .filter(|class| numbers.contains(class))
+        .collect()
 }
 
 /// The activity of `f`, which has a rule, in `ctx`.

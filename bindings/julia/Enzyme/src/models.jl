@@ -365,6 +365,9 @@ function add!(m::LLVM.Module, model, types, world; finished = false, name = "enz
         end
     end
     LLVM.prune!(made.mod)
+    # What a model calls asks, too.
+    any(f -> startswith(LLVM.name(f), "julia_within_autodiff"), LLVM.functions(made.mod)) &&
+        foreach(special -> replace!(made, special, within, world), Emit.specializations(first(methods(within_autodiff))))
     Normalise.mark_mathematics!(made, world)
     if finished
         Normalise.mark_types!(made.mod, false)

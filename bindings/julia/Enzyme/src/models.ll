@@ -264,6 +264,13 @@ define i8* @enzyme.box_float32(float %x) alwaysinline {
   ret i8* %box
 }
 
+; References of one array, put into another.
+define void @enzyme.ptr_copy(i8* %to_array, i8* %to, i8* %from_array, i8* %from, i64 %n) alwaysinline {
+  %bytes = mul i64 %n, 8
+  call void @llvm.memmove.p0i8.p0i8.i64(i8* %to, i8* %from, i64 %bytes, i1 false)
+  ret void
+}
+
 define i8* @enzyme.memcpy(i8* %to, i8* %from, i64 %n) alwaysinline {
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* %to, i8* %from, i64 %n, i1 false)
   ret i8* %to

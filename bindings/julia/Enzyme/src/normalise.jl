@@ -195,13 +195,13 @@ const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_err
     "jl_box_int8", "jl_box_uint8", "jl_box_int16", "jl_box_uint16", "jl_box_int32", "jl_box_uint32", "jl_box_int64", "jl_box_uint64",
     "jl_box_char", "jl_alloc_string", "jl_string_to_array", "jl_array_to_string", "jl_pchar_to_string", "jl_cstr_to_string",
     "jl_symbol_n", "jl_object_id", "jl_object_id_", "jl_egal", "jl_isa", "jl_subtype", "jl_typeassert", "jl_get_world_counter", "jl_get_keyword_sorter", "jl_hrtime", "memcmp",
-    "jl_gc_queue_root", "jl_gc_add_ptr_finalizer", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_stored_inline",
+    "jl_gc_queue_root", "jl_gc_add_ptr_finalizer", "jl_get_binding_or_error", "jl_boundp", "memhash_seed", "memhash32_seed", "jl_types_equal", "jl_f_isdefined", "jl_stored_inline",
     "jl_get_ptls_states", "jl_uv_puts", "jl_process_events", "jl_idtable_size", "jl_breakpoint", "u8_isvalid", "u8_iswprint", "jl_gc_safepoint", "jl_f_typeof", "jl_f_isa",
     "jl_f_is", "jl_pop_handler", "jl_excstack_state", "jl_restore_excstack", "jl_current_exception", "julia.write_barrier", "julia.ptls_states", "julia.typeof", "jl_f_issubtype", "jl_f_sizeof", "jl_f_nfields", "jl_f_fieldtype", "jl_f_apply_type"])
 
 # Functions of the run-time system that have a body in models.ll.
 const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d" => "enzyme.array_2d", "jl_alloc_array_3d" => "enzyme.array_3d",
-    "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
+    "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_array_ptr_copy" => "enzyme.ptr_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
     "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint", "jl_array_grow_at" => "enzyme.grow_at", "jl_array_grow_beg" => "enzyme.grow_beg",
     "jl_array_del_at" => "enzyme.del_at", "jl_array_del_beg" => "enzyme.del_beg", "jl_new_array" => "enzyme.array_nd", "malloc" => "enzyme.malloc", "free" => "enzyme.free")
 
@@ -629,6 +629,7 @@ function call!(w::Work, f, call, is_warm::Bool)
         at = address(callee)
         name, library = at === nothing ? ("", "") : c_name(at)
         isempty(name) && return
+        is_warm && name == "jl_array_ptr_copy" && push!(w.storing, f)
         haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
         endswith(name, "64_") && seldom(of_blas!, w, call, name) === true && return
         isempty(Bitcode.given) || seldom(of_bitcode!, w, call, library, name) === true && return

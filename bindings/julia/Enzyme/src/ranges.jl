@@ -92,10 +92,11 @@ function taken!(a::Vector, i::Int, new::Vector{Any})
 end
 
 """
-The order in which `sortperm` puts elements, whose own code asks at run time how to compare them. Functions of the program may do anything: these are an error.
+The order in which `sortperm` puts elements, whose own code asks at run time how to compare them. With functions of the program (`by`, `lt`) that is done here,
+too: they may do anything.
 """
 function order_of(algorithm, less, by, reversed, order, _, v::Vector)
-    less === isless && by === identity || throw(ArgumentError("Enzyme: sortperm takes no functions of one's own (by, lt) here; sort!(collect(1:length(v)); by = i -> f(v[i])) does"))
     numbers = collect(1:length(v))
-    reversed === true ? sort!(numbers, QuickSort, Base.Order.Perm(Base.Order.ReverseOrdering(order), v)) : sort!(numbers, QuickSort, Base.Order.Perm(order, v))
+    less === isless && by === identity || return sort!(numbers, algorithm, Base.Order.Perm(Base.Order.ord(less, by, reversed, order), v))::Vector{Int}
+    reversed === true ? sort!(numbers, algorithm, Base.Order.Perm(Base.Order.ReverseOrdering(order), v)) : sort!(numbers, algorithm, Base.Order.Perm(order, v))
 end

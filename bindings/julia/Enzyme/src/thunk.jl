@@ -336,7 +336,8 @@ function may_be_mended!(e::EnzymeError)
     ("E0205" in codes || any(i -> occursin("'modf'", i.message), e.items)) && Models.keep_bits!(Rules.never_inline!) ||
         any(i -> i.code == "E0201" && occursin("'jl_", i.message) || i.code == "E0301" || i.code == "E0304" || i.code == "" && occursin("dict.jl", i.file) ||
             i.code == "E0205" && any(note -> occursin("lu.jl", note), i.notes), e.items) &&
-            Unrolled.add_methods!()
+            Unrolled.add_methods!() ||
+        any(i -> i.code == "E0301" && any(note -> occursin("memmove", note), i.notes), e.items) && Unrolled.add_rooms!()
 end
 
 function renewed!(cached::Cached, made::Plan)

@@ -116,6 +116,22 @@ function repeated(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) whe
 end
 @noinline own_repeated(A, inner, outer) = invoke(Base._repeat, Tuple{AbstractArray,Any,Any}, A, inner, outer)
 
+# Room in vectors of structures of integers and floats, whose elements are moved one by one: so it is known which word is what.
+function taken_out!(a::Vector, before::Int, n::Int)
+    0 <= n && 0 <= before && before + n <= length(a) || throw(BoundsError(a, before + n))
+    for i in (before + 1):(length(a) - n)
+        a[i] = a[i+n]
+    end
+    Base._deleteend!(a, n)
+end
+function made_room!(a::Vector, before::Int, n::Int)
+    0 <= n && 0 <= before <= length(a) || throw(BoundsError(a, before + 1))
+    Base._growend!(a, n)
+    for i in length(a):-1:(before + n + 1)
+        a[i] = a[i-n]
+    end
+end
+
 listed(::Type{T}, numbers::Tuple) where {T} = (out = Vector{T}(undef, length(numbers)); store!(out, 1, numbers); out)
 @inline store!(out, n::Int, ::Tuple{}) = nothing
 @inline store!(out, n::Int, numbers::Tuple) = (out[n] = numbers[1]; store!(out, n + 1, Base.tail(numbers)))
@@ -324,6 +340,33 @@ function add_factors!()
 end
 
 include("sparse.jl")
+
+const rooms = Set{Any}()
+
+"Adds methods that make and take room in vectors of the structures that the program has such vectors of. Whether there are new ones."
+function add_rooms!()
+    found = Any[]
+    for f in (Base._growbeg!, Base._growat!, Base._deletebeg!, Base._deleteat!), m in methods(f)
+        m.module === Base || continue
+        for i in Emit.specializations(m)
+            T = Base.unwrap_unionall(i.specTypes).parameters[2]
+            T isa DataType && T <: Vector && is_mixed(eltype(T)) && !(eltype(T) in rooms) && push!(found, eltype(T))
+        end
+    end
+    foreach(add_rooms_of!, unique(found))
+    !isempty(found)
+end
+is_mixed(@nospecialize(T)) = T isa DataType && isbitstype(T) && fieldcount(T) > 0 && parentmodule(Unrolled).may_differentiate(T)::Bool
+
+function add_rooms_of!(@nospecialize(T))
+    push!(rooms, T)
+    Core.eval(@__MODULE__, quote
+        Base._growbeg!(a::Vector{$T}, n::Integer) = within_autodiff() ? made_room!(a, 0, Int(n)) : invoke(Base._growbeg!, Tuple{Vector,Integer}, a, n)
+        Base._growat!(a::Vector{$T}, i::Integer, n::Integer) = within_autodiff() ? made_room!(a, Int(i) - 1, Int(n)) : invoke(Base._growat!, Tuple{Vector,Integer,Integer}, a, i, n)
+        Base._deletebeg!(a::Vector{$T}, n::Integer) = within_autodiff() ? taken_out!(a, 0, Int(n)) : invoke(Base._deletebeg!, Tuple{Vector,Integer}, a, n)
+        Base._deleteat!(a::Vector{$T}, i::Integer, n::Integer) = within_autodiff() ? taken_out!(a, Int(i) - 1, Int(n)) : invoke(Base._deleteat!, Tuple{Vector,Integer,Integer}, a, i, n)
+    end)
+end
 
 const added = Ref(false)
 

@@ -61,3 +61,44 @@ end
     @test differentiable(v -> (steps = Any[advance!]; s = Stages(:none, 0); for x in v; steps[1](s, complex(x, 1)); end; abs2(s.last) * s.count), three())
     @test differentiable(v -> (fs = Any[(x, y) -> x * y]; y = true; for x in v; y = abs2(fs[1](y, x)); end; y), three())
 end
+
+struct Event
+    time::Float64
+    id::Int
+end
+
+@testset "queues" begin
+    @test differentiable(v -> (q = [(1, v[1])]; s = 0.0; while !isempty(q); (n, x) = popfirst!(q); s += x^2; n < 3 && push!(q, (n + 1, x * v[2])); end; s), three())
+    @test differentiable(v -> (q = Tuple{Float64,Int}[]; for (i, x) in enumerate(v); insert!(q, searchsortedfirst(q, (x, i)), (x, i)); end; s = 0.0; for k in 1:6; (x, i) = popfirst!(q); s += x * v[i] * k; end; s), six())
+    @test differentiable(v -> (q = [(id = i, cost = x) for (i, x) in enumerate(v)]; pushfirst!(q, (id = 9, cost = v[1])); deleteat!(q, 2:3); sum(p.cost * p.id for p in q)), six())
+    @test differentiable(v -> (q = [(i, x) for (i, x) in enumerate(v)]; splice!(q, 2); splice!(q, 1:2, [(5, v[2]), (6, v[1])]); sum(a * b for (a, b) in q)), six())
+    @test differentiable(v -> (q = [Event(x, i) for (i, x) in enumerate(v)]; e = popfirst!(q); insert!(q, 3, Event(e.time + v[2]^2, e.id)); sum(e.time^2 * e.id * k for (k, e) in enumerate(q))), six())
+    # Outside of derivatives these are Base's own.
+    q = [Event(1.0, 1)]
+    @test popfirst!(q) === Event(1.0, 1) && isempty(q)
+    @test_throws ArgumentError popfirst!(q)
+    @test_throws BoundsError deleteat!(q, 1)
+end
+
+@testset "orders" begin
+    @test differentiable(v -> (p = sortperm(v; by = abs, rev = true); sum(v[p] .* (1:3))), three())
+    @test differentiable(v -> (c = sum(v); p = sortperm(v; lt = (a, b) -> abs(a - c) < abs(b - c)); c * sum(v[p] .* (1:3))), three())
+    # What the program's function writes has its derivative.
+    @test differentiable(v -> (u = zeros(3); n = Ref(0); p = sortperm(v; by = x -> (n[] < 3 && (n[] += 1; u[n[]] = x^2); x)); sum(v[p] .* (1:3)) + sum(u)), three())
+    # Equal keys keep their order only if the algorithm says so.
+    @test differentiable(v -> (w = [v[1], 0.0, v[1], 0.0, v[1], 0.0]; p = sortperm(w; alg = MergeSort); sum(v[p] .* (1:6) .* w)), six())
+    @test differentiable(v -> (s = [Event(x^2, i) for (i, x) in enumerate(v)]; p = sortperm(s; by = e -> e.time); sum(s[p[k]].time * k for k in 1:3)), three())
+    @test differentiable(v -> sum(sort(Any[v[1], v[2], v[3]]) .* (1:3)), three())
+end
+
+mutable struct Lazy
+    v::Vector{Float64}
+    sums::Vector{Float64}
+    Lazy(v) = new(v)
+end
+
+@testset "copies of references, fields without a value" begin
+    @test differentiable(v -> (l = Any[v[1], v, 2]; m = copy(l); m[1] = 3.0; n = similar(l); copyto!(n, l); l[1] * sum(m[2]) * n[1]), three())
+    @test differentiable(v -> (l = [v, 2v]; m = copy(l); m[1] = 3v; n = l[[2, 1]]; GC.gc(); sum(l[1] .* m[1]) + sum(n[1] .^ 2)), three())
+    @test differentiable(v -> (l = Any[Lazy]; k = l[1](v); sum(k.v) * (isdefined(k, :sums) ? 2 : 3)), three())
+end
