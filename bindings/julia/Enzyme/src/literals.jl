@@ -104,15 +104,24 @@ holds_floats(@nospecialize(x)) = !(x isa SYSTEM) && parentmodule(Literals).may_d
 const EMPTY = "enzyme.empty."
 const empties = (nothing, missing)
 
+"The addresses of such objects among those that a module names: `nothing`, what stands for a sum of nothing yet, functions without data."
+function empty_objects(known::IdDict{Any,Any})
+    out = UInt[address(x) for x in empties]
+    for at in keys(known)
+        is_alone(typeof(unsafe_pointer_to_objref(Ptr{Cvoid}(at::UInt)))) && !(at in out) && push!(out, at)
+    end
+    sort!(out)
+end
+is_alone(@nospecialize(T)) = T isa DataType && isdefined(T, :instance)
+
 """
-A module in which the addresses are variables of others; frees the given one. `empty`: `nothing` and `missing` are constants of no bytes, so the engine knows that
+A module in which the addresses are variables of others; frees the given one. `empty`: objects without fields are constants of no bytes, so the engine knows that
 what is read and written lies elsewhere.
 """
-function name!(m::Ptr{Cvoid}, addresses::Vector{Address}, empty::Bool)
+function name!(m::Ptr{Cvoid}, addresses::Vector{Address}, empty::Bool, known::IdDict{Any,Any})
     text = Library.module_text(m)
     needed, also = UInt[], ""
-    for x in (empty ? empties : ())
-        at = address(x)
+    for at in (empty ? empty_objects(known) : UInt[])
         written = "inttoptr (i64 $at to ptr)"
         occursin(written, text) || continue
         text = replace(text, written => "@$EMPTY$at")

@@ -228,7 +228,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
             Library.link(given, l.bytes)
         end
         dumps[] === nothing || dump_text("given.ll", Library.module_text(given))
-        isempty(literals) && !empty || (given = seldom(Literals.name!, given, literals, empty)::Ptr{Cvoid})
+        isempty(literals) && !empty || (given = seldom(Literals.name!, given, literals, empty, objects)::Ptr{Cvoid})
         derived = Library.replace_markers(given)
         caught = catching === nothing ? Library.Item[] : seldom(Catching.differentiated, derived, catching)::Vector{Library.Item}
         if !isempty(literals) || empty

@@ -116,6 +116,14 @@ function repeated(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) whe
 end
 @noinline own_repeated(A, inner, outer) = invoke(Base._repeat, Tuple{AbstractArray,Any,Any}, A, inner, outer)
 
+function each_copied(A::Array)
+    B = similar(A)
+    for i in eachindex(A)
+        B[i] = A[i]
+    end
+    B
+end
+
 # Room in vectors of structures of integers and floats, whose elements are moved one by one: so it is known which word is what.
 function taken_out!(a::Vector, before::Int, n::Int)
     0 <= n && 0 <= before && before + n <= length(a) || throw(BoundsError(a, before + n))
@@ -380,6 +388,8 @@ function add_methods!()
             L <= MOST && within_autodiff() ? filled!(A, shape, directions, pieces) : own_filled!(A, shape, directions, pieces)::typeof(A)
         Base._cat(d::Union{Int,Val}, first::Union{Vector{T},Matrix{T}}, more::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = L < MOST ? joined(d, (first, more...)) : own_cat(d, (first, more...))
         Base.deepcopy(x::Array{<:Floats}) = copy(x)
+        # A copy of bytes does not say that these are floats.
+        Base.unaliascopy(A::Array{<:Floats}) = within_autodiff() ? each_copied(A) : copy(A)
         LinearAlgebra.diagm(first::Pair{<:Integer,<:Vector{<:Floats}}, more::Vararg{Pair{<:Integer,<:Vector{<:Floats}},L}) where {L} = diagonal((first, more...))
         Base.Dict(pairs::Tuple{Pair,Vararg{Pair,L}}) where {L} = L < MOST && within_autodiff() ? noted!(table_for(pairs), pairs) : invoke(Base.Dict, Tuple{Any}, pairs)
         Base.Dict{K,V}(first::Pair, more::Vararg{Pair,L}) where {K,V,L} = L < MOST && within_autodiff() ? noted!(Dict{K,V}(), (first, more...)) : own_table(Dict{K,V}, (first, more...))

@@ -9,6 +9,9 @@ square() = [4.0 1 0.5; 0.3 5 1; 0.2 0.7 6]
     # The result's place leads nowhere when a derivative begins.
     @test differentiable(A -> sum(abs2, sum(copy(c) for c in eachcol(A))), square())
     @test differentiable(A -> sum(sum(c .* c for c in eachrow(A))), square())
+    # What a sum begins with is of a type of its own.
+    @test differentiable(A -> sum(abs2, sum(eachcol(A))) + sum(abs2, sum(eachrow(A))), square())
+    @test differentiable(A -> sum(abs2, foldl(+, [copy(c) for c in eachcol(A)])), square())
     @test differentiable(A -> sum(abs2, mapreduce(i -> A[:, i] .* i, +, 1:3; init = zeros(3))), square())
     @test differentiable(A -> sum(abs2, mapreduce(c -> c ./ norm(c), hcat, eachcol(A)) .* [1 2 3; 4 5 6; 7 8 9]), square())
     @test differentiable(A -> sum(abs2, reduce(vcat, [r' .* r[1] for r in eachrow(A)])), square())
