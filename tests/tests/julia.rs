@@ -31,7 +31,7 @@ const FILES: [(&str, usize); 22] = [
     ("modes", 45),
     ("nested", 35),
     ("everyday", 25),
-    ("containers", 20),
+    ("containers", 27),
     ("unchanged", 20),
     ("collector", 50),
     ("rules", 50),

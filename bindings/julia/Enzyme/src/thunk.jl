@@ -341,6 +341,7 @@ function may_be_mended!(e::EnzymeError)
 end
 
 function renewed!(cached::Cached, made::Plan)
+    Unrolled.keep_solutions!()
     Rules.keep_calls!()
     Unrolled.keep_factors!()
     world, rules = Emit.world_age(), Rules.age()

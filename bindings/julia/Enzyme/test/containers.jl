@@ -131,6 +131,33 @@ const few = sparse([1, 2, 3, 1], [1, 2, 3, 3], [1.0, 2, 3, 4])
     @test two(v -> (A = copy(few); nonzeros(A) .= [v; 1.0]; sum(abs2, A * v) + sum(few * v)), w3())
 end
 
+"Heat in a rod: implicit steps."
+function warmed(k)
+    n, u = length(k), zeros(length(k))
+    for _ in 1:3
+        A = spdiagm(0 => 1 .+ 2 .* k, 1 => -k[1:n-1], -1 => -k[2:n])
+        u = A \ (u .+ 1)
+    end
+    sum(abs2, u)
+end
+
+@testset "sparse equations" begin
+    @test two(warmed, [1.3, 0.4, 2.2, 0.7])
+    @test two(v -> sum(abs2, few \ v), w3())
+    quotient(A, b) = sum(abs2, A \ b)
+    dA, db = Enzyme.make_zero(few), zeros(3)
+    autodiff(Reverse, quotient, Active, Duplicated(copy(few), dA), Duplicated([1.0, 2.0, 3.0], db))
+    x = few \ [1.0, 2.0, 3.0]
+    adjoint = Matrix(few)' \ 2x
+    # Only entries that are there have derivatives.
+    @test db ≈ adjoint && Matrix(dA) ≈ -(adjoint * x') .* (few .!= 0)
+    @test_throws SingularException autodiff(Reverse, v -> sum(sparse([1, 2], [1, 2], [v[1], 0.0]) \ [1.0, 2.0]), Active, Duplicated(w3(), zeros(3)))
+    @test_throws DimensionMismatch autodiff(Reverse, v -> sum(few \ v[1:2]), Active, Duplicated(w3(), zeros(3)))
+    @test_throws Enzyme.EnzymeError autodiff(Reverse, v -> sum(lu(sparse([1, 2], [1, 2], v[1:2])) \ v[1:2]), Active, Duplicated(w3(), zeros(3)))
+    # Outside of derivatives these are Base's own.
+    @test sparse([1.0 0 0; 0 2 0]) \ [1.0, 2.0] ≈ [1.0, 1.0, 0.0]
+end
+
 # Closures that are handed on by reference: their words beside floats are integers.
 @testset "comprehensions at run time" begin
     function forward_in_logs(p)
