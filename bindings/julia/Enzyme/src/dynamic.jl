@@ -90,6 +90,16 @@ struct Stored{N} end
 "An immutable structure of its fields."
 struct Made{T} end
 @generated (::Made{T})(fields...) where {T} = Expr(:new, T, (:(fields[$n]::$(fieldtype(T, n))) for n in 1:length(fields))...)
+"A list of things, functions among them, of whose types Julia makes no methods where they are handed on."
+struct Listed end
+@generated function (::Listed)(things...)
+    T = reduce(promote_type, things; init = Union{})
+    quote
+        list = Vector{$T}(undef, $(length(things)))
+        $((:(list[$n] = things[$n]) for n in 1:length(things))...)
+        list
+    end
+end
 "What stands for `new`, of the type and the fields."
 made_of() = nothing
 "What stands for `invokelatest`, of the function and a tuple of arguments."
@@ -124,6 +134,8 @@ function known!(c::Call)
         pushfirst!(c.shadows, C_NULL)
     elseif f === latest
         c.objects[1] = Splat{(:all,)}()
+    elseif f === Base.vect && any(x -> x isa Function, c.objects[2:end])
+        c.objects[1] = Listed()
     elseif f === made_of
         c.objects[1] = Made{c.objects[2]}()
         deleteat!(c.objects, 2), deleteat!(c.shadows, 2)

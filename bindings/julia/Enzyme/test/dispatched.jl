@@ -54,6 +54,7 @@ advance!(s, x) = (s.last = s.last === :none ? x : s.last * x; s.count += 1; s)
     @test differentiable(v -> (fs = Any[x -> (x .*= 2; nothing), x -> push!(x, 3.0)]; u = copy(v); fs[1](u); fs[2](u); sum(abs2, u)), three())
     @test differentiable(v -> (u = Vector{Any}(undef, 3); u[1] = v; u[3] = v[1]; s = 0.0; for i in 1:3; isassigned(u, i) && (s += sum(abs2, u[i])); end; s), three())
     @test differentiable(v -> (fs = reduce(∘, [sin, cos, exp]); fs(v[2])), three())
+    @test differentiable(v -> foldl((f, g) -> g ∘ f, [x -> x^2, sin, x -> x * v[1]])(v[2]), three())
 end
 
 @testset "results that may be constants of the code" begin
