@@ -1,5 +1,7 @@
 //! Which states are read where the reverse sweep has kept them (`snapshots.cpp`), and which are copied back: looked up in what clang's
 //! optimiser hands on for the corpus program `states_in_snapshots`, whose results the corpus checks.
+//!
+//! And which loops have a copy that does not store again what is on the tape (`again.cpp`): likewise for `rows_stored_once`.
 
 use std::process::ExitCode;
 
@@ -20,25 +22,62 @@ const FUNCTIONS: [(&str, bool); 8] = [
     ("twice", false),
 ];
 
+/// Functions of the other program; whether a row that stays is stored in the first step alone. Under a condition it may have holes.
+const ROWS: [(&str, bool); 7] = [
+    ("rod", true),
+    ("rounds", true),
+    ("shorter", true),
+    ("chosen", false),
+    ("triangle", false),
+    ("ends", false),
+    ("turns", true),
+];
+
 fn main() -> ExitCode {
-    let trial = Trial::test("states_in_snapshots", || states().map_err(|e| e.to_string().into()));
-    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+    let trials = vec![
+        Trial::test("states_in_snapshots", || states().map_err(|e| e.to_string().into())),
+        Trial::test("rows_stored_once", || rows().map_err(|e| e.to_string().into())),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// What clang's optimiser hands on for a program of the corpus.
+fn compiled(program: &str) -> Result<String> {
+    let folder = scratch()?;
+    let output = folder.path().join("program.ll");
+    let source = root().join("tests/corpus").join(program);
+    let flags = ["-S", "-emit-llvm", "-fno-discard-value-names"];
+    Compilation::new(source, &output, Level::O2).only_compile().flags(flags).with_plugin()?.build()?;
+    std::fs::read_to_string(&output).map_err(Error::io("reading the program"))
+}
+
+fn gradient_of<'a>(text: &'a str, name: &str) -> Result<&'a str> {
+    let head = format!("@enzyme.grad.{name}(");
+    text.split("\ndefine ")
+        .find(|function| function.split('\n').next().is_some_and(|first| first.contains(&head)))
+        .and_then(|function| function.split("\n}").next())
+        .ok_or_else(|| Error::Failed(format!("there is no gradient of {name}")))
+}
+
+fn rows() -> Result<()> {
+    let text = compiled("rows_stored_once.c")?;
+    for (name, expected) in ROWS {
+        let body = gradient_of(&text, name)?;
+        if body.lines().any(|l| !l.starts_with(' ') && l.contains(".again")) != expected {
+            let not = if expected { "not " } else { "" };
+            return Err(Error::Failed(format!("the row of {name} is {not}stored in the first step alone")));
+        }
+        if body.contains("@enzyme.rt.again") {
+            return Err(Error::Failed(format!("the gradient of {name} still asks what is stored again")));
+        }
+    }
+    Ok(())
 }
 
 fn states() -> Result<()> {
-    let folder = scratch()?;
-    let output = folder.path().join("program.ll");
-    let source = root().join("tests/corpus/states_in_snapshots.c");
-    let flags = ["-S", "-emit-llvm", "-fno-discard-value-names"];
-    Compilation::new(source, &output, Level::O2).only_compile().flags(flags).with_plugin()?.build()?;
-    let text = std::fs::read_to_string(&output).map_err(Error::io("reading the program"))?;
+    let text = compiled("states_in_snapshots.c")?;
     for (name, expected) in FUNCTIONS {
-        let head = format!("@enzyme.grad.{name}(");
-        let body = text
-            .split("\ndefine ")
-            .find(|function| function.split('\n').next().is_some_and(|first| first.contains(&head)))
-            .and_then(|function| function.split("\n}").next())
-            .ok_or_else(|| Error::Failed(format!("there is no gradient of {name}")))?;
+        let body = gradient_of(&text, name)?;
         if body.contains("%snapshot") != expected {
             let not = if expected { "not " } else { "" };
             return Err(Error::Failed(format!("the state of {name} is {not}read in its snapshots")));

@@ -312,6 +312,18 @@ pub fn times(module: &mut Module) -> FuncId {
     })
 }
 
+/// `KIND enzyme.rt.again.KIND(KIND value, i1 again)`: the value. Where `again` is true, it is stored to tape that holds it already:
+/// the optimiser may leave that out (`core/llvm/bridge/again.cpp`).
+pub fn again(module: &mut Module, kind: FloatKind) -> FuncId {
+    let (float, i1) = (module.ctx.types.float(kind), module.ctx.types.int(1));
+    let id = define(module, &format!("enzyme.rt.again.{}", kind.name()), float, &[float, i1], |e, args| {
+        e.b().ret(Some(args[0]));
+    });
+    let attrs = &mut module.funcs[id].attrs;
+    (attrs.no_read, attrs.no_write) = (true, true);
+    id
+}
+
 /// `void enzyme.rt.add.KIND(ptr dst, ptr src, i64 bytes)`: adjoint of copying floats that do not overlap:
 /// `src[k] += dst[k]; dst[k] = 0`. `dst == src` is allowed and does nothing. If `atomic` the sums are.
 pub fn copy_adjoint(module: &mut Module, kind: FloatKind, atomic: bool) -> FuncId {

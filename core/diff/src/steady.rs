@@ -2,9 +2,9 @@
 //!
 //! A reload of `h[j]` in a loop over `j` inside of a loop over `g` which does not write `h` has one value for each `j`, not
 //! one for each pair. It is kept at the row `base + j`, where `base` counts the rows of all earlier entries of the loop over
-//! `g`: each iteration of that loop stores it again at the same place. Where only a comparison at run time says that
-//! nothing is overwritten meanwhile, the row is `base + j + g * step`, and `step` is 0 or the number of values of `j`: one
-//! piece of code for both.
+//! `g`: each iteration of that loop stores it again at the same place, unless the optimiser leaves that to the first one.
+//! Where only a comparison at run time says that nothing is overwritten meanwhile, the row is `base + j + g * step`, and
+//! `step` is 0 or the number of values of `j`: one piece of code for both.
 //!
 //! Where the value varies in several loops, `j` counts the iterations of all, the innermost fastest.
 //!
@@ -98,6 +98,16 @@ pub(crate) fn known_before(s: &Subject<'_>, l: LoopId, over: LoopId) -> Option<V
         Trip::Known(count) if before(s, over, *count) => Some(*count),
         Trip::Known(_) | Trip::Counted => None,
     }
+}
+
+/// Whether the first iteration of the loop throughout which `key` is the same stores all rows that any of them stores.
+pub(crate) fn is_filled_at_once(s: &Subject<'_>, key: Key, place: &Steady) -> bool {
+    let Key::Primal(v) = key else { return false };
+    let (Some((inner, _)), Some(block)) = (place.per.first(), s.shape.def_block(s.func, v)) else { return false };
+    let latches = s.shape.loops.loops().find(|(id, _)| id == inner).map(|(_, l)| &l.latches);
+    s.shape.loops.innermost(block) == Some(*inner)
+        && latches.is_some_and(|all| all.iter().all(|latch| s.shape.dom.dominates(block, *latch)))
+        && place.per.iter().all(|(l, count)| known_before(s, *l, place.over) == Some(*count))
 }
 
 /// Whether `v` is available at the end of the preheader of `l`.

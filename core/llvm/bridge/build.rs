@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 71] = [
+const SOURCES: [&str; 72] = [
     "plugin",
     "options",
     "host",
@@ -61,6 +61,7 @@ const SOURCES: [&str; 71] = [
     "steps",
     "sums",
     "scatter",
+    "again",
     "scopes",
     "scratch",
     "reuse",

@@ -171,7 +171,10 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
                                      ? light()
                                      : host->passes->buildFunctionSimplificationPipeline(chosen, phaseOf(*host));
     run(*host, *function, passes);
-    if (level.getSpeedupLevel() < 2 || level.getSizeLevel() > 0)
+    const bool isForSpeed = level.getSpeedupLevel() >= 2 && level.getSizeLevel() == 0;
+    if (enz::storeOnce(*host, *function, isForSpeed))
+      host->functions->invalidate(*function, PreservedAnalyses::none());
+    if (!isForSpeed)
       continue;
     host->module->getOrInsertNamedMetadata(enz::kDerivatives);
     enz::readSnapshots(*host, *function);

@@ -286,6 +286,9 @@ void replaceCall(llvm::CallBase &call, llvm::Function &by, llvm::ArrayRef<llvm::
 // Adds what is to be added in a derivative to the number of each `__enzyme_iter(n, k)`.
 void addTerms(llvm::Function &clone);
 
+// Leaves out stores to tape that holds the same already (again.cpp), in loops of one block if `copy`; whether anything
+// changed.
+bool storeOnce(EnzOpaqueHost &host, llvm::Function &function, bool copy);
 // Takes sums in memory out of loops that they keep from being vectorised (scatter.cpp); whether anything changed.
 bool splitScatters(EnzOpaqueHost &host, llvm::Function &function);
 // Compares ranges on entry of inner loops where the vectoriser would in vain (versions.cpp); whether anything changed.

@@ -234,7 +234,7 @@ impl Reverse<'_, '_> {
     }
 
     /// Stores the value of `key` in the forward sweep, if it is cached; `index` is the iteration of its scope.
-    pub fn keep(&mut self, key: Key, value: ValueId) {
+    pub fn keep(&mut self, key: Key, mut value: ValueId) {
         if !self.plan.choice.cached.contains(&key) {
             return;
         }
@@ -243,7 +243,10 @@ impl Reverse<'_, '_> {
             return;
         }
         let place = match self.plan.steady_row(key) {
-            Some((n, column)) => self.steady_address(n, column),
+            Some((n, column)) => {
+                value = self.unless_again(key, value, n);
+                self.steady_address(n, column)
+            }
             None => self.plan.row_of(&self.s, key).and_then(|(l, column)| {
                 let row = match key {
                     Key::Column(_) => Row::Iteration(self.front(l)),
@@ -423,6 +426,24 @@ impl Reverse<'_, '_> {
             start = self.e.b().gep(ty, start, &[index]);
         }
         Some((start, ty, alignment(size)))
+    }
+
+    /// The value of `key`, which is stored to the cache `n`, and of which is said in which iterations it is there already.
+    fn unless_again(&mut self, key: Key, value: ValueId, n: usize) -> ValueId {
+        let (Some(slots), Some(cache)) = (self.state.steady.get(n), self.plan.steady.get(n)) else { return value };
+        let (step, place) = (slots.step, cache.place.clone());
+        let kind = self.e.module.ctx.types.float_kind(self.e.func.ty(value));
+        let Some(kind) = kind.filter(|_| crate::steady::is_filled_at_once(&self.s, key, &place)) else { return value };
+        let (i64, none) = (self.e.module.ctx.types.int(64), self.e.b().i64(0));
+        let turn = self.iteration(place.over);
+        let mut again = self.e.b().icmp(IntPred::Ne, turn, none);
+        if let Some(step) = step {
+            let step = self.e.b().load(i64, step, 0, MemClass::Unknown);
+            let stays = self.e.b().icmp(IntPred::Eq, step, none);
+            again = self.e.b().binary(BinOp::And, again, stays);
+        }
+        let same = crate::runtime::again(self.e.module, kind);
+        self.e.call_func(same, &[value, again])
     }
 
     /// Sets how many rows an entry of a loop has in the cache `n`, which keeps what is the same throughout it: from the
