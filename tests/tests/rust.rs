@@ -17,6 +17,8 @@ const VALGRIND_LIMIT: Duration = Duration::from_secs(120);
 /// Checks that the programs make; a program that stops early has fewer. Without optimisation some of the corpus are refused.
 const CHECKS: usize = 167;
 const CHECKS_UNOPTIMISED: usize = 151;
+/// Three for each program that uses faer.
+const CHECKS_OF_FAER: usize = 15;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         trial("other_packages", others),
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
+        trial("faer", faer),
     ];
     for (name, level) in [("O0", "0"), ("O2", "2"), ("O3", "3")] {
         trials.push(trial(name, move || right(level)));
@@ -116,6 +119,18 @@ fn right(level: &str) -> Result<()> {
         return Err(selftest.failure("a wrong gradient passes"));
     }
     under_valgrind(&program)
+}
+
+/// Programs that use faer: apart, since that takes as long to compile and link as all else here, and at one level.
+fn faer() -> Result<()> {
+    let mut command = cargo_enzyme(&toolchain::root().join("tests/rust/faer"))?;
+    command.args(["run", "--release"]);
+    let finished = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
+    let good = finished.stdout.lines().filter(|line| line.starts_with("ok ")).count();
+    if good != CHECKS_OF_FAER || finished.stdout.contains("WRONG") {
+        return Err(finished.failure(&format!("{good} of {CHECKS_OF_FAER} checks are right")));
+    }
+    Ok(())
 }
 
 /// Gradients leak nothing, whether they return or unwind; a primal that leaks does, or valgrind sees nothing.

@@ -1,5 +1,6 @@
 // Inline assembly whose meaning is known: barriers without instructions become their operands, single arithmetic
-// instructions of SSE and AVX between registers become the operations that they stand for.
+// instructions of SSE and AVX between registers become the operations that they stand for. Jumps to routines that move
+// some lanes are those of lanes.cpp.
 //
 // Not handled: assembly in Intel's syntax, operands in memory other than those of a barrier, several instructions. They
 // stay, and are refused if a derivative must go through them.
@@ -202,7 +203,11 @@ bool instruction(CallInst &call, StringRef text, ArrayRef<Operand> operands) {
 bool enz::rewriteAssembly(CallInst &call) {
   const auto *code = dyn_cast<InlineAsm>(call.getCalledOperand());
   SmallVector<Operand, 4> operands;
-  if (!code || call.hasOperandBundles() || !operandsOf(call, *code, operands))
+  if (!code || call.hasOperandBundles())
+    return false;
+  if (rewriteSomeLanes(call))
+    return true;
+  if (!operandsOf(call, *code, operands))
     return false;
   const StringRef text = code->getAsmString();
   if (isComment(call, text))

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 72] = [
+const SOURCES: [&str; 74] = [
     "plugin",
     "options",
     "host",
@@ -27,11 +27,13 @@ const SOURCES: [&str; 72] = [
     "zeros",
     "normalise",
     "vectors",
+    "lanes",
     "bits",
     "words",
     "assembly",
     "library",
     "products",
+    "views",
     "checkpoint",
     "temporaries",
     "schedule",

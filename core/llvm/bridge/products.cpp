@@ -43,10 +43,14 @@ enum class Form {
   EigenVector,
   // rows, depth, columns, alpha, A, its two strides, B, its two strides, beta, C, its two strides
   Strided,
+  // C, whether the product is added to it, A, whether it is conjugated, B, whether it is conjugated, alpha; matrices
+  // are
+  // views behind pointers (views.cpp), alpha lies behind one
+  Views,
 };
 
 // Of a path: the arguments of the template, where `T` is the type, `A`, `B` and `C` the layouts, `?` anything. Of a
-// signature: `l` is a word, `p` a pointer, `r` a float.
+// signature: `l` is a word, `p` a pointer, `r` a float, `b` a bit.
 struct Row {
   StringLiteral path;
   StringLiteral arguments;
@@ -64,6 +68,7 @@ constexpr Row kRows[] = {
      "run", "llppplr", Form::EigenVector},
     {"matrixmultiply::gemm::dgemm", "", "", "lllrpllpllrpll", Form::Strided},
     {"matrixmultiply::gemm::sgemm", "", "", "lllrpllpllrpll", Form::Strided},
+    {"faer::linalg::matmul::matmul_imp", "", "", "pbpbpbp", Form::Views},
 };
 
 // What chooses the size of blocks asks the processor once: nothing of that is written where a program can see it.
@@ -120,14 +125,17 @@ bool matches(StringRef wanted, StringRef given, std::map<char, std::string> &val
   return wanted.empty() && given.empty();
 }
 
-// The type of the floats of a signature; null if it is another one.
-Type *realOf(const Function &function, StringRef signature) {
+// The type of the floats of a signature; null if it is another one. Of views they are not in it.
+Type *realOf(const Function &function, StringRef signature, Type *of_views = nullptr) {
   const FunctionType *type = function.getFunctionType();
   if (!type->getReturnType()->isVoidTy() || type->isVarArg() || type->getNumParams() != signature.size())
     return nullptr;
-  Type *real = nullptr;
+  Type *real = of_views;
   for (const auto [param, code] : zip(type->params(), signature)) {
-    if (code == 'l' ? !param->isIntegerTy(64) : code == 'p' ? !param->isPointerTy() : false)
+    if (code == 'l'   ? !param->isIntegerTy(64)
+        : code == 'p' ? !param->isPointerTy()
+        : code == 'b' ? !param->isIntegerTy(1)
+                      : false)
       return nullptr;
     if (code == 'r') {
       if ((real && real != param) || !(param->isDoubleTy() || param->isFloatTy()))
@@ -177,8 +185,9 @@ std::optional<Kernel> kernelOf(const Function &function) {
   const StringRef name = function.getName();
   if (function.getCallingConv() != CallingConv::C)
     return std::nullopt;
-  const bool rust = name.starts_with("_R") && name.contains("matrixmultiply");
-  if (!rust && !name.starts_with("_ZN5Eigen8internal29general_matrix_") && !name.starts_with("_ZN14matrixmultiply"))
+  const bool rust = name.starts_with("_R") && (name.contains("matrixmultiply") || name.contains("10matmul_imp"));
+  if (!rust && !name.starts_with("_ZN5Eigen8internal29general_matrix_") && !name.starts_with("_ZN14matrixmultiply") &&
+      !name.starts_with("_ZN4faer6linalg6matmul10matmul_imp"))
     return std::nullopt;
   std::string path = demangle(std::string_view(name.data(), name.size()));
   // Crates and hashes of Rust's symbols.
@@ -188,6 +197,12 @@ std::optional<Kernel> kernelOf(const Function &function) {
     StringRef rest = path;
     if (!rest.consume_front(row.path))
       continue;
+    if (row.form == Form::Views) {
+      Type *real = enz::elementOfViews(function);
+      const bool fits = real && realOf(function, row.signature, real);
+      return fits && (rest.starts_with("::<") || rest.starts_with("::h")) ? std::optional(Kernel{&row, real, 0})
+                                                                          : std::nullopt;
+    }
     if (row.form != Form::Strided)
       return rest.consume_front("<") ? matchTemplate(row, rest, function) : std::nullopt;
     Type *real = realOf(function, row.signature);
@@ -225,7 +240,7 @@ public:
       return false;
     Function *product = declare(*multiply, "multiply");
     map_[multiply] = product;
-    const bool strided = what_.row->form == Form::Strided;
+    const bool strided = what_.row->form == Form::Strided || what_.row->form == Form::Views;
     if (!strided)
       map_[kernel] = adapter(declare(*kernel, "kernel"));
     SmallVector<std::pair<Function *, Function *>, 8> bodies;
@@ -251,7 +266,9 @@ public:
     SmallVector<Value *, 14> args;
     for (Argument &arg : product->args())
       args.push_back(&arg);
-    if (strided) {
+    if (what_.row->form == Form::Views) {
+      callWithViews(b, args);
+    } else if (strided) {
       b.CreateCall(kernel_.getFunctionType(), &kernel_, args)->setCallingConv(kernel_.getCallingConv());
     } else {
       // These kernels add.
@@ -305,6 +322,24 @@ private:
       product.addParamAttr(n, no_capture);
     product.addParamAttr(A, Attribute::ReadOnly);
     product.addParamAttr(B, Attribute::ReadOnly);
+  }
+
+  // The kernel with the arguments of `multiply`, whose beta is 0 or 1.
+  void callWithViews(IRBuilder<> &b, ArrayRef<Value *> args) {
+    const auto view = [&](Param rows, Param columns, Param start) -> Value * {
+      Value *memory = b.CreateAlloca(enz::viewType(context_));
+      Value *const fields[] = {args[start], args[rows], args[columns], args[start + 1], args[start + 2]};
+      for (unsigned n = 0; n < std::size(fields); ++n)
+        b.CreateStore(fields[n], b.CreateStructGEP(enz::viewType(context_), memory, n));
+      return memory;
+    };
+    Value *c = view(M, N, C), *a = view(M, K, A), *rhs = view(K, N, B);
+    Value *alpha = b.CreateAlloca(what_.real);
+    b.CreateStore(args[Alpha], alpha);
+    Value *adds = b.CreateFCmpUNE(args[Beta], Constant::getNullValue(what_.real));
+    CallInst *call = b.CreateCall(&kernel_, {c, adds, a, b.getFalse(), rhs, b.getFalse(), alpha});
+    for (const unsigned n : {1, 3, 5})
+      call->addParamAttr(n, Attribute::ZExt);
   }
 
   // `kernel` of products.c: rows, depth, columns, alpha, A, its stride, B, its stride, C, its two strides.
@@ -381,6 +416,15 @@ SmallVector<Value *, 14> operands(CallBase &call, const Kernel &kernel) {
   }
   case Form::Strided:
     return SmallVector<Value *, 14>(call.args());
+  case Form::Views: {
+    StructType *type = enz::viewType(b.getContext());
+    const auto get = [&](unsigned view, unsigned field) -> Value * {
+      return b.CreateLoad(type->getElementType(field), b.CreateStructGEP(type, arg(view), field));
+    };
+    Value *adds = b.CreateUIToFP(arg(1), kernel.real), *alpha = b.CreateLoad(kernel.real, arg(6));
+    return {get(0, 1), get(2, 2), get(0, 2), alpha, get(2, 0), get(2, 3), get(2, 4),
+            get(4, 0), get(4, 3), get(4, 4), adds,  get(0, 0), get(0, 3), get(0, 4)};
+  }
   }
   return {};
 }
@@ -397,8 +441,11 @@ void enz::markKernels(EnzOpaqueHost &host) {
     chooses->addFnAttr(Attribute::NoInline);
   }
   for (Function &function : *host.module) {
-    if (function.hasFnAttribute(kKernel) || !kernelOf(function))
+    const std::optional<Kernel> kernel = function.hasFnAttribute(kKernel) ? std::nullopt : kernelOf(function);
+    if (!kernel)
       continue;
+    if (kernel->row->form == Form::Views)
+      enz::noteViews(function, kernel->real);
     // Optimisations make another function of one that nobody else can call or define: one for the arguments that they
     // see. Those that went through them have another calling convention.
     if (function.hasLocalLinkage()) {

@@ -21,6 +21,15 @@ bool callProducts(llvm::Function &clone);
 // The functions that stand for products, each followed by its augmented primal, reverse and forward rule.
 llvm::SmallVector<std::array<llvm::Function *, 4>, 4> productRules(llvm::Module &module);
 
+// The type of a matrix of the Rust crate faer: where it lies, its rows and columns, their strides (views.cpp).
+llvm::StructType *viewType(llvm::LLVMContext &context);
+
+// The type of the numbers of faer's product of matrices: of views of that type whose elements are floats; else null.
+llvm::Type *elementOfViews(const llvm::Function &product);
+
+// Notes that type, which code tells that goes when the program is optimised.
+void noteViews(llvm::Function &product, const llvm::Type *element);
+
 } // namespace enz
 
 #endif

@@ -222,6 +222,9 @@ bool rewriteVectorCall(llvm::CallInst &call);
 // Part of `normalise`: whether inline assembly was replaced. It is left for the caller to erase.
 bool rewriteAssembly(llvm::CallInst &call);
 
+// Part of that: whether assembly that jumps to a routine of the crate pulp became an access under a mask.
+bool rewriteSomeLanes(llvm::CallInst &call);
+
 // Turns the computed gotos of a clone into switches; `map` leads from the original's blocks to those of the clone.
 void lowerComputedGotos(llvm::Function &clone, llvm::Function &original, const llvm::ValueToValueMapTy &map);
 

@@ -465,14 +465,23 @@ bool enz::rewriteVectorCall(CallInst &call) {
   }
 }
 
-// A shuffle of 32-bit lanes that moves them in pairs moves 64-bit lanes: doubles, as like as not.
+// What is cast from doubles: the vector of these. Nothing comes of any type.
+static Value *doublesOf(Value *vector, Type *type) {
+  if (isa<UndefValue>(vector))
+    return isa<PoisonValue>(vector) ? PoisonValue::get(type) : UndefValue::get(type);
+  auto *cast = dyn_cast<BitCastInst>(vector);
+  return cast && cast->getSrcTy() == type ? cast->getOperand(0) : nullptr;
+}
+
+// A shuffle of 32-bit lanes that moves them in pairs moves 64-bit lanes: doubles, as like as not; of floats only if
+// they were cast from doubles.
 void enz::widenShuffles(Function &function) {
   SmallVector<ShuffleVectorInst *, 8> work;
   for (BasicBlock &block : function)
     for (Instruction &inst : block)
-      if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&inst); shuffle && lanesOf(shuffle->getType()) &&
-                                                              shuffle->getType()->getScalarType()->isIntegerTy() &&
-                                                              shuffle->getType()->getScalarSizeInBits() < 64)
+      if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&inst);
+          shuffle && lanesOf(shuffle->getType()) && shuffle->getType()->getScalarSizeInBits() < 64 &&
+          (shuffle->getType()->getScalarType()->isIntegerTy() || shuffle->getType()->getScalarType()->isFloatTy()))
         work.push_back(shuffle);
   for (ShuffleVectorInst *shuffle : work) {
     const unsigned bits = shuffle->getType()->getScalarSizeInBits(), times = 64 / bits;
@@ -482,11 +491,21 @@ void enz::widenShuffles(Function &function) {
         !widenShuffleMaskElts(static_cast<int>(times), shuffle->getShuffleMask(), wide))
       continue;
     IRBuilder<> builder(shuffle);
-    auto *type = FixedVectorType::get(builder.getInt64Ty(), from / times);
-    Value *first = builder.CreateBitCast(shuffle->getOperand(0), type);
-    Value *second = builder.CreateBitCast(shuffle->getOperand(1), type);
-    Value *result = builder.CreateBitCast(builder.CreateShuffleVector(first, second, wide), shuffle->getType());
-    shuffle->replaceAllUsesWith(result);
+    const bool floats = shuffle->getType()->getScalarType()->isFloatTy();
+    auto *type = FixedVectorType::get(floats ? builder.getDoubleTy() : builder.getInt64Ty(), from / times);
+    Value *first =
+        floats ? doublesOf(shuffle->getOperand(0), type) : builder.CreateBitCast(shuffle->getOperand(0), type);
+    Value *second =
+        floats ? doublesOf(shuffle->getOperand(1), type) : builder.CreateBitCast(shuffle->getOperand(1), type);
+    if (!first || !second)
+      continue;
+    Value *shuffled = builder.CreateShuffleVector(first, second, wide);
+    for (User *user : make_early_inc_range(shuffle->users()))
+      if (auto *cast = dyn_cast<BitCastInst>(user); cast && cast->getType() == shuffled->getType()) {
+        cast->replaceAllUsesWith(shuffled);
+        cast->eraseFromParent();
+      }
+    shuffle->replaceAllUsesWith(builder.CreateBitCast(shuffled, shuffle->getType()));
     shuffle->eraseFromParent();
   }
 }

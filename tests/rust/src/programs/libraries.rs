@@ -1,5 +1,4 @@
-//! Users of libraries: ndarray with any number, nalgebra with any number, faer, whose numbers are floats (its programs are checked by others that do the same
-//! without it).
+//! Users of libraries: ndarray with any number, nalgebra with any number. Those of faer, whose numbers are floats, are in `tests/rust/faer`.
 
 use nalgebra::{DMatrix, Isometry3, Matrix3, RealField, Rotation3, SMatrix, Translation3, UnitQuaternion, Vector3};
 use ndarray::linalg::general_mat_mul;
