@@ -101,10 +101,13 @@ std::optional<Moved> movedBy(Value *routine, bool stores, IRBuilder<> &builder) 
   if (!any || (offset.Zero & 7) != 7)
     return std::nullopt;
   Constant *content = ConstantDataArray::get(module.getContext(), numbers);
-  auto *beside = new GlobalVariable(module, content->getType(), true, GlobalValue::PrivateLinkage, content,
-                                    "enzyme.lanes." + table->getName());
-  beside->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-  beside->setAlignment(Align(8));
+  const std::string name = ("enzyme.lanes." + table->getName()).str();
+  GlobalVariable *beside = module.getGlobalVariable(name, /*AllowInternal=*/true);
+  if (!beside || !beside->hasInitializer() || beside->getInitializer() != content) {
+    beside = new GlobalVariable(module, content->getType(), true, GlobalValue::PrivateLinkage, content, name);
+    beside->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    beside->setAlignment(Align(8));
+  }
   Value *bytes = builder.getInt64(fixed.getZExtValue());
   for (const auto &[index, scale] : scaled)
     bytes = builder.CreateAdd(bytes, builder.CreateMul(index, builder.getInt64(scale.getZExtValue())));
@@ -134,6 +137,13 @@ bool isDoubles(const Type *type) {
   return vector && vector->getNumElements() == kLanes / 2 && vector->getElementType()->isDoubleTy();
 }
 
+// Doubles or, where their signs are cleared, their bits.
+bool isWide(const Type *type) {
+  const auto *vector = dyn_cast<FixedVectorType>(type);
+  return isDoubles(type) ||
+         (vector && vector->getNumElements() == kLanes / 2 && vector->getElementType()->isIntegerTy(64));
+}
+
 void rewriteMasked(CallInst *made) {
   if (enz::rewriteVectorCall(*made))
     made->eraseFromParent();
@@ -158,7 +168,7 @@ bool load(CallInst &call) {
   SmallVector<BitCastInst *, 2> casts;
   for (ExtractValueInst *part : results)
     for (User *user : part->users())
-      if (auto *cast = dyn_cast<BitCastInst>(user); cast && isDoubles(cast->getType()))
+      if (auto *cast = dyn_cast<BitCastInst>(user); cast && isWide(cast->getType()))
         casts.push_back(cast);
   const bool doubles = moved->pairs && !casts.empty();
   const unsigned count = doubles ? kLanes / 2 : kLanes;
@@ -167,7 +177,7 @@ bool load(CallInst &call) {
                                              maskOf(moved->lanes, count, builder), Constant::getNullValue(type));
   if (doubles)
     for (BitCastInst *cast : casts) {
-      cast->replaceAllUsesWith(value);
+      cast->replaceAllUsesWith(builder.CreateBitCast(value, cast->getType()));
       cast->eraseFromParent();
     }
   for (ExtractValueInst *part : results) {

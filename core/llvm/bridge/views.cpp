@@ -47,6 +47,16 @@ std::optional<unsigned> methodOf(StringRef name) {
   return std::nullopt;
 }
 
+bool comparesAccum(StringRef name) {
+  return name.contains("faer") && name.contains("Accum") && name.contains("PartialEq");
+}
+
+// Whether the constant byte behind a pointer is zero.
+bool isZeroByte(const Value *pointer) {
+  const auto *byte = dyn_cast<GlobalVariable>(pointer);
+  return byte && byte->isConstant() && byte->hasDefinitiveInitializer() && byte->getInitializer()->isNullValue();
+}
+
 } // namespace
 
 StructType *enz::viewType(LLVMContext &context) {
@@ -64,7 +74,7 @@ Type *enz::elementOfViews(const Function &product) {
     if (product.getParamDereferenceableBytes(view) != kWord * kFields)
       return nullptr;
   unsigned seen = 0;
-  bool f64 = false, f32 = false, other = false;
+  bool f64 = false, f32 = false, other = false, replaces = false;
   for (const Instruction &inst : instructions(product)) {
     const auto *call = dyn_cast<CallBase>(&inst);
     const Function *callee = call ? call->getCalledFunction() : nullptr;
@@ -77,6 +87,12 @@ Type *enz::elementOfViews(const Function &product) {
       f32 |= element.starts_with("f32");
       other |= !element.starts_with("f64") && !element.starts_with("f32");
     }
+    // Whether C is replaced is all that the product asks: `beta == Accum::Replace`.
+    if (comparesAccum(name)) {
+      if (call->arg_size() != 2 || !isZeroByte(call->getArgOperand(1)))
+        return nullptr;
+      replaces = true;
+    }
     const std::optional<unsigned> method = methodOf(name);
     if (!method)
       continue;
@@ -86,7 +102,8 @@ Type *enz::elementOfViews(const Function &product) {
     seen |= 1U << *method;
   }
   const uint64_t size = f64 ? 8 : 4;
-  if (f64 == f32 || other || seen != (1U << kFields) - 1 || product.getParamDereferenceableBytes(kAlpha) != size)
+  if (f64 == f32 || other || !replaces || seen != (1U << kFields) - 1 ||
+      product.getParamDereferenceableBytes(kAlpha) != size)
     return nullptr;
   return f64 ? Type::getDoubleTy(context) : Type::getFloatTy(context);
 }
