@@ -299,7 +299,7 @@ impl Memory {
         let message = match (self.slot(addr), self.slots.get(index as usize)) {
             (Some(slot), _) => match slot.kind {
                 Kind::Function(_) => format!("{what} of {len} bytes of a function's code"),
-                Kind::Constant if (offset as usize).saturating_add(len) <= slot.data.len() => {
+                Kind::Constant if offset.saturating_add(len) <= slot.data.len() => {
                     format!("{what} of {len} bytes of read-only memory")
                 }
                 kind => format!(
