@@ -2,6 +2,7 @@
 // the best of several, through rings, lists, stacks and growing arrays; copied and looked at as well. What compilers
 // copy has the type of the union's first member, which is the number here and the pointer in `unions_moved_pointers`.
 // corpus: native
+// (From optimised bitcode LLVM 22's code generator for -O0 makes a load through the register of the number, in `ring`.)
 #include "corpus.h"
 
 enum { SIZE = 6 };
