@@ -268,26 +268,31 @@ fn find_foreign(
     group_of: &BTreeMap<FuncId, Vec<FuncId>>,
     memories: &mut BTreeMap<FuncId, FuncMemory>,
 ) {
+    let mut passed: BTreeMap<(FuncId, ClassId), Vec<(FuncId, ClassId)>> = BTreeMap::new();
+    for (f, memory) in memories.iter() {
+        for (i, placed) in &memory.calls {
+            let Some(g) = memory.callees.get(i) else { continue };
+            for (theirs, place) in placed {
+                passed.entry((*f, place.class)).or_default().push((*g, *theirs));
+            }
+        }
+    }
     let called: BTreeSet<FuncId> = memories.values().flat_map(|m| m.callees.values().copied()).collect();
     let mut work: Vec<(FuncId, ClassId)> = Vec::new();
     for (f, memory) in memories.iter() {
         let made = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Param(..));
         let others = memory.classes.iter().filter(|(_, c)| c.opaque || !c.objects.iter().all(made));
         let outer = if roots.contains(f) || !called.contains(f) { outer_classes(memory) } else { BTreeSet::new() };
-        let first = others.map(|(id, _)| id).chain(outer);
-        work.extend(first.flat_map(|id| memory.chain(id)).map(|id| (*f, id)));
+        work.extend(others.map(|(id, _)| id).chain(outer).map(|id| (*f, id)));
     }
     while let Some((f, id)) = work.pop() {
-        let Some(memory) = memories.get_mut(&f) else { continue };
-        let Some(class) = memory.classes.get_mut(id) else { continue };
+        let Some(class) = memories.get_mut(&f).and_then(|m| m.classes.get_mut(id)) else { continue };
         if std::mem::replace(&mut class.foreign, true) {
             continue;
         }
+        work.extend(class.targets().map(|to| (f, to)));
         work.extend(group_of.get(&f).into_iter().flatten().map(|g| (*g, id)));
-        for (i, placed) in &memory.calls {
-            let Some(g) = memory.callees.get(i) else { continue };
-            work.extend(placed.iter().filter(|(_, place)| place.class == id).map(|(ours, _)| (*g, *ours)));
-        }
+        work.extend(passed.get(&(f, id)).into_iter().flatten());
     }
 }
 

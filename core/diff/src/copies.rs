@@ -41,8 +41,11 @@ pub fn classify(
     places: &[ValueId],
     len: ValueId,
 ) -> Result<Bytes, Refusal> {
-    let fixed = s.func.as_const(len).and_then(|c| module.ctx.consts.as_u64(c));
-    classify_bytes(s, i, places, fixed)
+    classify_bytes(s, i, places, fixed_length(module, s, len))
+}
+
+fn fixed_length(module: &Module, s: &Subject<'_>, len: ValueId) -> Option<u64> {
+    s.func.as_const(len).and_then(|c| module.ctx.consts.as_u64(c))
 }
 
 /// As [`classify`], for a length known or not.
@@ -157,11 +160,11 @@ pub fn hiding_bytes(module: &Module, s: &Subject<'_>, v: ValueId, p: ValueId) ->
     (words && s.unit.memory.may_hide_doubles(p, 0, size)).then_some(size)
 }
 
-/// Whether doubles may lie behind `p` where `bytes` has none.
-pub fn hides_doubles(s: &Subject<'_>, bytes: &Bytes, p: ValueId, len: Option<u64>) -> bool {
+/// Whether doubles may lie in `len` bytes behind `p` where `bytes` has none.
+pub fn hides_doubles(module: &Module, s: &Subject<'_>, bytes: &Bytes, p: ValueId, len: ValueId) -> bool {
     let hidden = |offset, size| s.unit.memory.may_hide_doubles(p, offset, size);
     match bytes {
-        Bytes::NoFloats(_) => hidden(0, len.unwrap_or(1 << 40)),
+        Bytes::NoFloats(_) => hidden(0, fixed_length(module, s, len).unwrap_or(1 << 40)),
         Bytes::Runs(runs, _) => {
             runs.iter().any(|r| !matches!(r.ty, ByteType::Float(_)) && r.size >= WORD && hidden(r.offset, r.size))
         }

@@ -111,6 +111,17 @@ pub fn discard(e: &mut Emit<'_>, at: ValueId, bytes: ValueId) {
     e.call_func(f, &[at, bytes, text, none]);
 }
 
+/// How many bytes lie before the first aligned word of the `bytes` at `address`, and how many such words there are.
+fn aligned_words(e: &mut Emit<'_>, address: ValueId, bytes: ValueId) -> (ValueId, ValueId) {
+    let (mask, none, size) = (e.b().i64(SIZE - 1), e.b().i64(0), e.b().i64(SIZE));
+    let minus = e.b().binary(BinOp::Sub, none, address);
+    let front = e.b().binary(BinOp::And, minus, mask);
+    let some = e.b().icmp(IntPred::Ult, front, bytes);
+    let rest = e.b().binary(BinOp::Sub, bytes, front);
+    let rest = e.choose(some, rest, none);
+    (front, e.b().binary(BinOp::UDiv, rest, size))
+}
+
 /// `void enzyme.rt.words.…(ptr memory, i64 bytes, ptr message, i64 length)`: does something with each aligned word that is neither
 /// zero nor an address.
 fn over_adjoints(module: &mut Module, name: &str, body: impl Fn(&mut Emit<'_>, ValueId, [ValueId; 2])) -> FuncId {
@@ -119,14 +130,9 @@ fn over_adjoints(module: &mut Module, name: &str, body: impl Fn(&mut Emit<'_>, V
     define(module, &name, void, &[ptr, i64, ptr, i64], |e, args| {
         let [at, bytes, message, length] = [args[0], args[1], args[2], args[3]];
         let done = e.new_block("done");
-        let (mask, none, size) = (e.b().i64(SIZE - 1), e.b().i64(0), e.b().i64(SIZE));
         let address = e.b().cast(CastOp::PtrToInt, at, i64);
-        let minus = e.b().binary(BinOp::Sub, none, address);
-        let front = e.b().binary(BinOp::And, minus, mask);
-        let some = e.b().icmp(IntPred::Ult, front, bytes);
-        let rest = e.b().binary(BinOp::Sub, bytes, front);
-        let rest = e.choose(some, rest, none);
-        let count = e.b().binary(BinOp::UDiv, rest, size);
+        let (front, count) = aligned_words(e, address, bytes);
+        let (none, size) = (e.b().i64(0), e.b().i64(SIZE));
         for_each(e, count, done, |e, n| {
             let offset = e.b().binary(BinOp::Mul, n, size);
             let offset = e.b().add(front, offset);
@@ -206,13 +212,8 @@ fn over_words(module: &mut Module, name: &str, back: bool, body: impl FnOnce(&mu
         e.call_func(stop, &[if back { to } else { from }, bytes, message, length]);
         e.b().br(done);
         e.block = even;
-        let minus = e.b().binary(BinOp::Sub, none, a);
-        let front = e.b().binary(BinOp::And, minus, mask);
-        let some = e.b().icmp(IntPred::Ult, front, bytes);
-        let rest = e.b().binary(BinOp::Sub, bytes, front);
-        let rest = e.choose(some, rest, none);
+        let (front, count) = aligned_words(e, a, bytes);
         let size = e.b().i64(SIZE);
-        let count = e.b().binary(BinOp::UDiv, rest, size);
         let one = e.b().i64(1);
         let last = e.b().binary(BinOp::Sub, count, one);
         let order = if back { IntPred::Ult } else { IntPred::Ugt };

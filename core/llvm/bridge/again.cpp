@@ -118,7 +118,6 @@ bool copyOne(EnzOpaqueHost &host, Function &function) {
   auto &loops = host.functions->getResult<LoopAnalysis>(function);
   auto &evolution = host.functions->getResult<ScalarEvolutionAnalysis>(function);
   SmallVector<StoreInst *, 4> stores;
-  SmallVector<CallInst *, 4> calls;
   Loop *loop = nullptr;
   Value *again = nullptr;
   for (CallInst *call : callsIn(function)) {
@@ -128,7 +127,6 @@ bool copyOne(EnzOpaqueHost &host, Function &function) {
     loop = loops.getLoopFor(call->getParent());
     again = call->getArgOperand(1);
     stores.push_back(store);
-    calls.push_back(call);
   }
   if (!loop)
     return false;

@@ -563,24 +563,20 @@ impl Reverse<'_, '_> {
             return self.fill_adjoint(i, dst, len);
         }
         let bytes = classify(self.e.module, &self.s, i, &[dst, src], len)?;
-        let fixed = self.s.func.as_const(len).and_then(|c| self.e.module.ctx.consts.as_u64(c));
-        let hidden = hides_doubles(&self.s, &bytes, dst, fixed);
+        let hidden = hides_doubles(self.e.module, &self.s, &bytes, dst, len);
         if matches!(bytes, Bytes::NoFloats(_)) && !hidden {
             return Ok(());
         }
         let (to, from) = (self.shadow(dst)?, self.shadow(src)?);
         let n = self.primal(len)?;
         let n = self.e.to_i64(n);
-        if matches!(bytes, Bytes::NoFloats(_)) {
+        if matches!(bytes, Bytes::NoFloats(_) | Bytes::Characters) {
             let n = self.shadow_bytes(dst, n)?;
             let place = place_of(self.e.module, self.s.func, i);
-            crate::words::require_none(&mut self.e, to, n, &place);
-            return Ok(());
-        }
-        if bytes == Bytes::Characters {
-            let n = self.shadow_bytes(dst, n)?;
-            let place = place_of(self.e.module, self.s.func, i);
-            crate::runtime::require_zero(&mut self.e, to, n, &place);
+            match bytes {
+                Bytes::Characters => crate::runtime::require_zero(&mut self.e, to, n, &place),
+                _ => crate::words::require_none(&mut self.e, to, n, &place),
+            }
             return Ok(());
         }
         if bytes == Bytes::Words {
@@ -627,8 +623,7 @@ impl Reverse<'_, '_> {
         }
         // Where types are not known all of the shadow is cleared: what a fill overwrites, nobody reads any more.
         let bytes = classify(self.e.module, &self.s, i, &[dst], len).unwrap_or(Bytes::Floats(FloatKind::Double));
-        let fixed = self.s.func.as_const(len).and_then(|c| self.e.module.ctx.consts.as_u64(c));
-        let hidden = hides_doubles(&self.s, &bytes, dst, fixed);
+        let hidden = hides_doubles(self.e.module, &self.s, &bytes, dst, len);
         if matches!(bytes, Bytes::NoFloats(_)) && !hidden {
             return Ok(());
         }
