@@ -3,7 +3,7 @@
 //! program `restrict_inlined`, whose results the corpus checks.
 //!
 //! And which programs have a second body for arrays that are apart (`disjoint.cpp`): not those where only a row would be kept, once
-//! for all steps.
+//! for all steps. What is compared does not depend on where the compiler's own objects lie, which no two runs have in common.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -21,6 +21,9 @@ fn main() -> ExitCode {
             has_bodies(program, bodies).map_err(|e| e.to_string().into())
         }));
     }
+    trials.push(Trial::test("same_each_time::bench/lu_solve", || {
+        is_same_each_time("bench/lu_solve").map_err(|e| e.to_string().into())
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -36,6 +39,17 @@ fn compiled(program: &str) -> Result<String> {
 fn has_bodies(program: &str, wanted: usize) -> Result<()> {
     let found = if compiled(program)?.contains("!\"enzyme.compared\"") { 2 } else { 1 };
     if found == wanted { Ok(()) } else { Err(Error::Failed(format!("{found} instead of {wanted}"))) }
+}
+
+/// Two pointers are found in either order in half of the runs if it is that of their addresses.
+fn is_same_each_time(program: &str) -> Result<()> {
+    let first = compiled(program)?;
+    for _ in 1..8 {
+        if compiled(program)? != first {
+            return Err(Error::Failed("another derivative of the same program".into()));
+        }
+    }
+    Ok(())
 }
 
 /// The nodes that a node of metadata names, and the string in it.

@@ -320,7 +320,8 @@ private:
       for (Instruction *store : stores) {
         Value *written = accesses_.find(store)->second.base;
         pointers.insert(written);
-        pairs_.insert(std::minmax(read, written));
+        if (!pairs_.contains({written, read}))
+          pairs_.insert({read, written});
       }
     }
     if (pairs_.empty() || pointers.size() > kMostPointers)
@@ -328,7 +329,7 @@ private:
     struct Range {
       Value *first = nullptr, *end = nullptr;
     };
-    DenseMap<Value *, Range> ranges;
+    SmallMapVector<Value *, Range, 8> ranges;
     scoped_.clear();
     for (const auto &[inst, access] : accesses_) {
       const auto at = known.find(inst);
