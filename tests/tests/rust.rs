@@ -48,12 +48,14 @@ fn main() -> ExitCode {
         trial("refused::unknown", unknown),
         trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
         trial("refused::by_value", || says(BY_VALUE, true, &["src/main.rs:", "[E0301]"])),
+        trial("refused::grown_tree", || says(GROWN_TREE, true, &["src/main.rs:", "[E0301]"])),
         trial("refused::lost_address", || says(LOST_ADDRESS, true, &["src/main.rs:", "[E0301]"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
         trial("hash_map", hash_map),
         trial("variants", variants),
         trial("moved", moved),
+        trial("enums", enums),
         trial("other_packages", others),
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
@@ -333,15 +335,30 @@ fn variants() -> Result<()> {
 
 /// Whole values of an `enum` that are moved about, without optimisation too, where LLVM copies the addresses in them as floats.
 fn moved() -> Result<()> {
-    let names: Vec<&str> =
-        MOVED.lines().filter_map(|line| line.strip_prefix("fn ")?.split_once("(x:")).map(|parts| parts.0).collect();
+    each_is_right(MOVED, &["0", "1", "2", "3"], &[])
+}
+
+/// Programs whose data are values of an `enum`. Without optimisation the copying of a text is a call beside active memory.
+fn enums() -> Result<()> {
+    each_is_right(ENUMS, &["2", "3"], &[])?;
+    each_is_right(ENUMS, &["0"], &["json"])
+}
+
+/// The gradients of the functions of `x` in `source` whose definitions begin lines, but those of `but`, agree with differences.
+fn each_is_right(source: &str, levels: &[&str], but: &[&str]) -> Result<()> {
+    let names: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("fn ")?.split_once("(x:"))
+        .map(|parts| parts.0)
+        .filter(|name| !but.contains(name))
+        .collect();
     let checks: String = names
         .iter()
         .map(|name| MAIN.replace("by_what", name).replace("fn main", &format!("fn check_{name}")))
         .collect();
     let calls: String = names.iter().map(|name| format!("check_{name}();")).collect();
-    for level in ["0", "1", "2", "3"] {
-        let folder = package(&format!("{MOVED}{checks}fn main() {{ {calls} }}"))?;
+    for level in levels {
+        let folder = package(&format!("{source}{checks}fn main() {{ {calls} }}"))?;
         let mut command = cargo_enzyme(folder.path())?;
         command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level).args(["run", "--release"]);
         let finished = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
@@ -354,6 +371,7 @@ fn moved() -> Result<()> {
 
 /// Each function of `x` whose definition begins a line is differentiated.
 const MOVED: &str = include_str!("rust/moved.rs");
+const ENUMS: &str = include_str!("rust/enums.rs");
 const VARIANTS: &str = r#"
 enum Value { Number(f64), List(Vec<f64>), Pair(f64, f64) }
 enum Item { Number(f64), List(Vec<f64>), Boxed(Box<f64>), Nothing }
@@ -611,6 +629,30 @@ fn f(x: f64, y: f64) -> f64 { x * y }
 fn main() {}
 ";
 /// What `kept` moves is a number where it puts one, and the vector of its caller else.
+// The nodes share their memory with the caller's, as far as is known, and numbers come as integers, where also indices and boxes lie.
+const GROWN_TREE: &str = "
+enum Expr { Const(f64), Var(usize), Add(Box<Expr>, Box<Expr>), Mul(Box<Expr>, Box<Expr>) }
+use Expr::*;
+#[inline(never)]
+fn grown(x: &[f64], depth: usize) -> Box<Expr> {
+    if depth == 0 { return Box::new(Const(x[1])) }
+    let part = grown(x, depth - 1);
+    let other = if depth % 2 == 0 { Var(depth % x.len()) } else { Const(x[depth % x.len()]) };
+    if depth % 2 == 0 { Box::new(Add(part, Box::new(other))) } else { Box::new(Mul(part, Box::new(other))) }
+}
+fn value(e: &Expr, x: &[f64]) -> f64 {
+    match e {
+        Const(c) => *c,
+        Var(i) => x[*i],
+        Add(a, b) => value(a, x) + value(b, x),
+        Mul(a, b) => value(a, x) * value(b, x),
+    }
+}
+fn f(x: &[f64]) -> f64 { value(&grown(x, 5), x) }
+fn main() {
+    std::hint::black_box(enzyme::grad!(f, &[1.0, 2.0, 3.0, 4.0][..]));
+}
+";
 const BY_VALUE: &str = "
 enum Value { Number(f64), Count(i64), List(Vec<f64>) }
 use Value::*;

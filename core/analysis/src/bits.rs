@@ -315,7 +315,7 @@ impl<'a> Flow<'a> {
         let Some(r) = inst.result.filter(|r| self.is_int(*r)) else { return };
         let tainted = match (&inst.op, args) {
             (Op::Load(_), [p]) => {
-                let counted = carry[r] == Carry::None && !self.uses.is_copied_only(self.func, r);
+                let counted = carry[r] == Carry::None && !self.uses.is_copied_only(self.module, self.func, r);
                 let class = self.memory.class_of[*p];
                 // What the caller keeps in its memory may be floats that nobody here reads as such.
                 let hidden = !self.facts.access_types.contains_key(&i)

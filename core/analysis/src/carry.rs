@@ -72,6 +72,7 @@ pub fn analyze(
         words: Vec::new(),
         sinks: Vec::new(),
         pointers: Vec::new(),
+        lost: Vec::new(),
         wanted: Vec::new(),
     };
     for v in func.values.keys() {
@@ -106,6 +107,8 @@ struct Pass<'a> {
     sinks: Vec<(ValueId, Carry)>,
     /// Values copied from or to places that hold pointers, or put where doubles and pointers take turns.
     pointers: Vec<ValueId>,
+    /// Values put where a double would be lost if they are taken for something else.
+    lost: Vec<ValueId>,
     /// Values of whose bits callees make floats.
     wanted: Vec<ValueId>,
 }
@@ -186,7 +189,7 @@ impl Pass<'_> {
     fn access(&mut self, i: InstId, v: ValueId, p: ValueId) {
         let ty = self.func.ty(v);
         let Some(bits) = self.int_bits(ty) else { return };
-        let copied_only = self.uses.is_copied_only(self.func, v);
+        let copied_only = self.uses.is_copied_only(self.module, self.func, v);
         if self.func.as_const(v).is_some() || bits % 8 != 0 || !copied_only && !self.is_stored(v) {
             return;
         }
@@ -239,7 +242,13 @@ impl Pass<'_> {
         } else if pointer && read && !stated_integer && self.is_several_with_floats(class, p, len) {
             self.doubtful.push(v);
         } else if bytes.clash && stated_integer || pointer {
-            self.integers.push(v);
+            // A pointer is likely; but of a double that is put there instead nobody would know.
+            let lost = !read && !stated_integer && self.memory.may_lose_doubles(p, u64::from(bits / 8));
+            if !lost || !self.is_read_where_doubles_lie(v) {
+                self.integers.push(v);
+            } else {
+                self.lost.push(v);
+            }
         } else if bytes.clash {
             self.doubtful.push(v);
         } else if let Some(kind) = bytes.uniform() {
@@ -289,11 +298,25 @@ impl Pass<'_> {
                 self.spread(v, if self.is_moved(v) { Carry::Word } else { Carry::Unknown });
             }
         }
+        for v in std::mem::take(&mut self.lost) {
+            if self.out[v] == Carry::None {
+                self.spread(v, Carry::Unknown);
+            }
+        }
         for (v, carry) in std::mem::take(&mut self.sinks) {
             if !integers.contains(&v) && !matches!(self.out[v], Carry::Word | Carry::Unknown) {
                 self.spread(v, carry);
             }
         }
+    }
+
+    /// Whether `v` is read where doubles may lie and nothing else is used.
+    fn is_read_where_doubles_lie(&self, v: ValueId) -> bool {
+        self.merged_with(v).into_iter().filter_map(|v| self.func.def_inst(v)).any(|i| {
+            let inst = &self.func.insts[i];
+            let place = inst.args.first().filter(|_| matches!(inst.op, Op::Load(_)));
+            place.is_some_and(|p| self.memory.has_likely_doubles(*p))
+        })
     }
 
     /// Whether `v` is read from memory and put into memory, perhaps where ways meet, and nothing else becomes of it.

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{CastOp, Func, InstId, Op, ValueId};
+use enzyme_ir::{CastOp, Func, InstId, Module, Op, ValueId};
+use enzyme_rules::Operand;
+
+use crate::callee::{Callee, resolve};
 
 /// The placed instructions that use each value, in layout order, each once.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +60,7 @@ impl Uses {
 
     /// Whether an integer is only moved about (loaded, stored, merged, cast to a float), never computed with: then
     /// its bytes may be those of anything.
-    pub fn is_copied_only(&self, func: &Func, v: ValueId) -> bool {
+    pub fn is_copied_only(&self, module: &Module, func: &Func, v: ValueId) -> bool {
         let mut seen = BTreeSet::new();
         let mut work = vec![v];
         while let Some(v) = work.pop() {
@@ -95,6 +98,7 @@ impl Uses {
                         work.extend(inst.result);
                     }
                     Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),
+                    Op::Call(_) if is_number(module, func, *i, v) => return false,
                     Op::Ret | Op::Call(_) | Op::Invoke { .. } => {}
                     _ => return false,
                 }
@@ -102,4 +106,11 @@ impl Uses {
         }
         true
     }
+}
+
+/// Whether the mathematical function called by `i` takes `v` for an integer, as an exponent.
+fn is_number(module: &Module, func: &Func, i: InstId, v: ValueId) -> bool {
+    let Callee::Math(math) = resolve(module, func, i) else { return false };
+    let mut args = func.call_args(i).iter().zip(math.rule.operands);
+    args.any(|(a, operand)| *a == v && *operand == Operand::Int)
 }

@@ -327,7 +327,7 @@ impl<'a> Solver<'a> {
         // An integer narrower than a pointer is none, whatever it was made of.
         let wide = constant.is_none() && may_hold_address(self.module, ty);
         let address = wide && uses.is_some_and(|u| is_address(self.module, func, u, v));
-        let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(func, v));
+        let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(self.module, func, v));
         let float = uses.and_then(|u| bits_of(ctx, func, u, v));
         let was = func.words.get(&i).and_then(|word| word.was);
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {

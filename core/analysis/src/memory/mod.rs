@@ -340,13 +340,32 @@ impl FuncMemory {
     /// Whether doubles may lie in `len` bytes that begin `offset` bytes behind `p`, however likely something else is, in memory whose shadow
     /// the derivative makes.
     pub fn may_hide_doubles(&self, p: ValueId, offset: u64, len: u64) -> bool {
+        self.may_have_doubles(p, offset, len) && self.class_of[p].is_some_and(|c| !self.classes[c].foreign)
+    }
+
+    /// The same in memory whose shadow others make: what lies there in the end tells nothing.
+    pub fn may_lose_doubles(&self, p: ValueId, len: u64) -> bool {
+        self.may_have_doubles(p, 0, len) && self.class_of[p].is_some_and(|c| self.classes[c].foreign)
+    }
+
+    /// Whether doubles may lie in the word behind `p`, and nothing else is seen to be used there.
+    pub fn has_likely_doubles(&self, p: ValueId) -> bool {
+        let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
+        let other = |(item, proof): (&Item, &Proof)| {
+            let used = !matches!(item.ty, ByteType::Float(_)) && *proof >= Proof::Accessed;
+            used && item.span.overlaps(item.size, self.span_of[p], POINTER)
+        };
+        self.may_have_doubles(p, 0, POINTER) && !class.items.iter().any(other)
+    }
+
+    fn may_have_doubles(&self, p: ValueId, offset: u64, len: u64) -> bool {
         let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
         let place = self.span_of[p].shift(offset as i64);
         let there = |(item, proof): (&Item, &Proof)| {
             let double = item.ty == ByteType::Float(FloatKind::Double) && *proof > Proof::Declared;
             double && item.span.overlaps(item.size, place, len)
         };
-        !class.foreign && class.items.iter().any(there)
+        class.items.iter().any(there)
     }
 
     /// The format of the floats that may be `len` bytes behind `p`, where these may also be integers and nothing else.

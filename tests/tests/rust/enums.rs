@@ -1,0 +1,254 @@
+//! Programs whose data are values of an `enum`: expressions, shapes, events, code of a stack machine, texts and numbers. Each function
+//! of `x` whose definition begins a line is differentiated by the test `enums`.
+#![allow(dead_code)]
+mod by {
+    #[derive(Clone)]
+    pub enum Expr {
+        Const(f64),
+        Var(usize),
+        Add(Box<Expr>, Box<Expr>),
+        Mul(Box<Expr>, Box<Expr>),
+        Sin(Box<Expr>),
+        Pow(Box<Expr>, i32),
+    }
+    use Expr::*;
+    impl Expr {
+        pub fn eval(&self, x: &[f64]) -> f64 {
+            match self {
+                Const(c) => *c,
+                Var(i) => x[*i],
+                Add(a, b) => a.eval(x) + b.eval(x),
+                Mul(a, b) => a.eval(x) * b.eval(x),
+                Sin(a) => a.eval(x).sin(),
+                Pow(a, n) => a.eval(x).powi(*n),
+            }
+        }
+    }
+    pub fn add(a: Expr, b: Expr) -> Expr {
+        Add(Box::new(a), Box::new(b))
+    }
+    pub fn mul(a: Expr, b: Expr) -> Expr {
+        Mul(Box::new(a), Box::new(b))
+    }
+    pub fn sin(a: Expr) -> Expr {
+        Sin(Box::new(a))
+    }
+    pub enum Shape {
+        Circle { r: f64 },
+        Rect { w: f64, h: f64 },
+        Polygon(Vec<(f64, f64)>),
+        Grid { n: u32, side: f64 },
+    }
+    impl Shape {
+        pub fn area(&self) -> f64 {
+            match self {
+                Shape::Circle { r } => std::f64::consts::PI * r * r,
+                Shape::Rect { w, h } => w * h,
+                Shape::Polygon(p) => {
+                    let n = p.len();
+                    0.5 * (0..n).map(|i| p[i].0 * p[(i + 1) % n].1 - p[(i + 1) % n].0 * p[i].1).sum::<f64>().abs()
+                }
+                Shape::Grid { n, side } => (*n * *n) as f64 * side * side,
+            }
+        }
+    }
+    pub enum Event {
+        Wait(f64),
+        Count(u32),
+        Long(u64),
+        Stop,
+    }
+    pub enum Op {
+        Push(f64),
+        Load(usize),
+        Add,
+        Mul,
+        Sin,
+        Pow(i32),
+    }
+    pub fn run(ops: &[Op], x: &[f64]) -> f64 {
+        let mut stack: Vec<f64> = Vec::new();
+        for op in ops {
+            match op {
+                Op::Push(c) => stack.push(*c),
+                Op::Load(i) => stack.push(x[*i]),
+                Op::Add => {
+                    let (b, a) = (stack.pop().unwrap(), stack.pop().unwrap());
+                    stack.push(a + b)
+                }
+                Op::Mul => {
+                    let (b, a) = (stack.pop().unwrap(), stack.pop().unwrap());
+                    stack.push(a * b)
+                }
+                Op::Sin => {
+                    let a = stack.pop().unwrap();
+                    stack.push(a.sin())
+                }
+                Op::Pow(n) => {
+                    let a = stack.pop().unwrap();
+                    stack.push(a.powi(*n))
+                }
+            }
+        }
+        stack.pop().unwrap()
+    }
+    pub enum Json {
+        Null,
+        Bool(bool),
+        Number(f64),
+        Text(String),
+        Array(Vec<Json>),
+    }
+    impl Json {
+        pub fn sum(&self) -> f64 {
+            match self {
+                Json::Null => 0.0,
+                Json::Bool(b) => *b as u8 as f64,
+                Json::Number(a) => a * a,
+                Json::Text(t) => t.len() as f64,
+                Json::Array(l) => l.iter().map(|j| j.sum()).sum(),
+            }
+        }
+    }
+    pub enum Inner {
+        A(f64),
+        B(u32),
+    }
+    pub enum Outer {
+        In(Inner),
+        F(f64),
+        S(f32),
+        N,
+    }
+    pub trait Part {
+        fn cost(&self, t: f64) -> f64;
+    }
+    pub struct Spring(pub f64);
+    pub struct Steps(pub usize, pub f64);
+    impl Part for Spring {
+        fn cost(&self, t: f64) -> f64 {
+            0.5 * self.0 * t * t
+        }
+    }
+    impl Part for Steps {
+        fn cost(&self, t: f64) -> f64 {
+            self.0 as f64 * self.1 * t
+        }
+    }
+    pub enum Item {
+        Own(Box<dyn Part>),
+        Fixed(f64),
+        Many(usize),
+    }
+    pub fn checked(a: f64) -> Result<f64, String> {
+        if a < 0.0 { Err(format!("less than none")) } else { Ok(a.sqrt()) }
+    }
+}
+use by::*;
+fn tree_constant(x: &[f64]) -> f64 {
+    let e = add(mul(Expr::Const(2.0), Expr::Var(1)), sin(mul(Expr::Var(2), Expr::Var(0))));
+    e.eval(x)
+}
+fn tree_outside(x: &[f64]) -> f64 {
+    MADE.with(|e| e.eval(x))
+}
+thread_local! { static MADE: Expr = add(mul(Expr::Const(2.0), Expr::Var(1)), sin(mul(Expr::Var(2), Expr::Pow(Box::new(Expr::Var(0)), 3)))); }
+fn shapes(x: &[f64]) -> f64 {
+    let all = vec![
+        Shape::Circle { r: x[0] },
+        Shape::Rect { w: x[1], h: x[2] },
+        Shape::Grid { n: 3, side: x[3] },
+        Shape::Rect { w: x[4], h: x[0] },
+    ];
+    all.iter().map(|s| s.area()).sum()
+}
+fn polygons(x: &[f64]) -> f64 {
+    let all = vec![
+        Shape::Circle { r: x[0] },
+        Shape::Polygon(vec![(0.0, 0.0), (x[1], 0.1), (x[2], x[3])]),
+        Shape::Grid { n: 3, side: x[3] },
+    ];
+    all.iter().map(|s| s.area()).sum()
+}
+fn events(x: &[f64]) -> f64 {
+    let l = [Event::Wait(x[0]), Event::Count(3), Event::Wait(x[1] * x[2]), Event::Stop, Event::Wait(x[3])];
+    let mut t = 1.0;
+    for e in &l {
+        match e {
+            Event::Wait(a) => t += a * t,
+            Event::Count(n) => t *= *n as f64,
+            Event::Long(n) => t += *n as f64,
+            Event::Stop => break,
+        }
+    }
+    t
+}
+fn options(x: &[f64]) -> f64 {
+    let mut held: Option<f64> = None;
+    let mut s = 0.0;
+    for a in x {
+        held = match held {
+            None if *a > 0.3 => Some(a * a),
+            Some(b) if b > 2.0 => None,
+            Some(b) => Some(b + a),
+            None => None,
+        };
+        s += held.unwrap_or(0.5) * a;
+    }
+    s
+}
+fn results(x: &[f64]) -> f64 {
+    let mut s = 0.0;
+    for a in x {
+        match checked(*a - 0.4) {
+            Ok(b) => s += b * a,
+            Err(t) => s += t.len() as f64 * a,
+        }
+    }
+    s
+}
+fn collected(x: &[f64]) -> f64 {
+    let all: Vec<Result<f64, String>> = x.iter().map(|a| checked(*a - 0.4)).collect();
+    all.iter().map(|r| match r { Ok(b) => b * b * b, Err(t) => t.len() as f64 }).sum()
+}
+fn json(x: &[f64]) -> f64 {
+    let j = Json::Array(vec![
+        Json::Number(x[0]),
+        Json::Null,
+        Json::Text("abc".to_string()),
+        Json::Array(vec![Json::Number(x[1] * x[2]), Json::Bool(true)]),
+        Json::Number(x[3]),
+    ]);
+    j.sum()
+}
+fn stack_machine(x: &[f64]) -> f64 {
+    let ops = vec![Op::Push(x[3]), Op::Load(0), Op::Mul, Op::Load(1), Op::Sin, Op::Add, Op::Pow(3), Op::Push(2.0), Op::Mul];
+    run(&ops, x)
+}
+fn stack_constant(x: &[f64]) -> f64 {
+    let ops = vec![Op::Push(0.7), Op::Load(0), Op::Mul, Op::Load(1), Op::Sin, Op::Add, Op::Pow(3), Op::Load(2), Op::Mul];
+    run(&ops, x)
+}
+fn nested(x: &[f64]) -> f64 {
+    let l = vec![Outer::In(Inner::A(x[0])), Outer::F(x[1]), Outer::In(Inner::B(4)), Outer::S(0.5), Outer::N];
+    let mut s = 1.0;
+    for o in &l {
+        s += match o {
+            Outer::In(Inner::A(a)) => a * a * s,
+            Outer::In(Inner::B(n)) => *n as f64 * s,
+            Outer::F(a) => a.sin(),
+            Outer::S(a) => (*a * *a) as f64,
+            Outer::N => 0.0,
+        };
+    }
+    s
+}
+fn items(x: &[f64]) -> f64 {
+    let l = vec![Item::Own(Box::new(Spring(x[0]))), Item::Fixed(x[1]), Item::Many(3), Item::Own(Box::new(Steps(2, x[2])))];
+    l.iter().map(|i| match i { Item::Own(p) => p.cost(x[3]), Item::Fixed(a) => a * a, Item::Many(n) => *n as f64 * x[0] }).sum()
+}
+fn tree_powers(x: &[f64]) -> f64 {
+    use by::Expr::{Add, Const, Mul, Pow, Sin, Var};
+    let product = Box::new(Mul(Box::new(Const(x[1])), Box::new(Sin(Box::new(Var(0))))));
+    Add(product, Box::new(Pow(Box::new(Add(Box::new(Var(2)), Box::new(Const(x[3])))), 2))).eval(x)
+}
