@@ -14,6 +14,7 @@ pub mod emit;
 pub mod engine;
 pub mod fixed;
 pub mod handed;
+pub mod hoisted;
 pub mod keys;
 pub mod lanes;
 pub mod latest;

@@ -72,7 +72,7 @@ pub struct Plan {
     pub steady: Vec<SteadyCache>,
     /// Frees.
     pub frees: Frees,
-    /// Values whose adjoint may be zero because another arm of a selection was taken, or, in some lanes, because these hold nothing.
+    /// Values whose adjoint may be zero because another arm of a selection was taken, nobody wanted them, or, in some lanes, because these hold nothing.
     pub selectable: BTreeSet<ValueId>,
     /// Stack slots that must outlive the forward sweep of a split derivative.
     pub heap_slots: BTreeSet<InstId>,
@@ -152,6 +152,7 @@ impl Plan {
         let steady = steady::caches(s, &alike);
         let mut selectable = find_selectable(s);
         selectable.extend(crate::lanes::partly_undefined(module, s));
+        selectable.extend(crate::hoisted::in_vain(module, s));
         Ok(Plan {
             needed,
             choice,

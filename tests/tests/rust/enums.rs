@@ -197,6 +197,13 @@ fn options(x: &[f64]) -> f64 {
     }
     s
 }
+fn unwanted(x: &[f64]) -> f64 {
+    let root = |a: f64| if a > 0.0 { Some((1.0 + a) * a.sqrt()) } else { None };
+    let mean = |v: &[f64]| if v.is_empty() { None } else { Some(v.iter().sum::<f64>() / v.len() as f64) };
+    let roots: Vec<Option<f64>> = x.iter().map(|a| root(a - 1.0)).collect();
+    let means: Vec<Option<f64>> = (0..4).map(|n| mean(&x[..n % 2 * 2])).collect();
+    roots.iter().flatten().sum::<f64>() * means.iter().flatten().product::<f64>() + roots[0].or(roots[1]).unwrap_or(x[2])
+}
 fn results(x: &[f64]) -> f64 {
     let mut s = 0.0;
     for a in x {
