@@ -48,7 +48,6 @@ fn main() -> ExitCode {
         trial("refused::unknown", unknown),
         trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
         trial("refused::by_value", || says(BY_VALUE, true, &["src/main.rs:", "[E0301]"])),
-        trial("refused::grown_tree", || says(GROWN_TREE, true, &["src/main.rs:", "[E0301]"])),
         trial("refused::lost_address", || says(LOST_ADDRESS, true, &["src/main.rs:", "[E0301]"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
@@ -629,30 +628,6 @@ fn f(x: f64, y: f64) -> f64 { x * y }
 fn main() {}
 ";
 /// What `kept` moves is a number where it puts one, and the vector of its caller else.
-// The nodes share their memory with the caller's, as far as is known, and numbers come as integers, where also indices and boxes lie.
-const GROWN_TREE: &str = "
-enum Expr { Const(f64), Var(usize), Add(Box<Expr>, Box<Expr>), Mul(Box<Expr>, Box<Expr>) }
-use Expr::*;
-#[inline(never)]
-fn grown(x: &[f64], depth: usize) -> Box<Expr> {
-    if depth == 0 { return Box::new(Const(x[1])) }
-    let part = grown(x, depth - 1);
-    let other = if depth % 2 == 0 { Var(depth % x.len()) } else { Const(x[depth % x.len()]) };
-    if depth % 2 == 0 { Box::new(Add(part, Box::new(other))) } else { Box::new(Mul(part, Box::new(other))) }
-}
-fn value(e: &Expr, x: &[f64]) -> f64 {
-    match e {
-        Const(c) => *c,
-        Var(i) => x[*i],
-        Add(a, b) => value(a, x) + value(b, x),
-        Mul(a, b) => value(a, x) * value(b, x),
-    }
-}
-fn f(x: &[f64]) -> f64 { value(&grown(x, 5), x) }
-fn main() {
-    std::hint::black_box(enzyme::grad!(f, &[1.0, 2.0, 3.0, 4.0][..]));
-}
-";
 const BY_VALUE: &str = "
 enum Value { Number(f64), Count(i64), List(Vec<f64>) }
 use Value::*;

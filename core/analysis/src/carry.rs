@@ -219,7 +219,8 @@ impl Pass<'_> {
         let mut bytes = self.memory.bytes_at(p, len);
         let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
         // Where a pointer lies at times, it must not be lost on the way.
-        let may_be_word = address && matches!(self.module.ctx.types[ty], Type::Int(64)) && self.memory.tells_words(p);
+        let may_be_word =
+            address && matches!(self.module.ctx.types[ty], Type::Int(64)) && self.memory.tells_all_words(p);
         let mut takes_turns = may_be_word && self.memory.takes_turns(p);
         let read = matches!(self.func.insts[i].op, Op::Load(_));
         if read
@@ -285,7 +286,7 @@ impl Pass<'_> {
             std::mem::take(&mut self.integers).into_iter().flat_map(|v| self.merged_with(v)).collect();
         for v in std::mem::take(&mut self.doubtful) {
             if !integers.contains(&v) && !self.uses.is_constant_choice(self.func, v) {
-                self.spread(v, Carry::Unknown);
+                self.spread(v, if self.is_told(v) { Carry::Word } else { Carry::Unknown });
             }
         }
         // What is read is what was put there, unless that is now this, now that.
@@ -300,7 +301,7 @@ impl Pass<'_> {
         }
         for v in std::mem::take(&mut self.lost) {
             if self.out[v] == Carry::None {
-                self.spread(v, Carry::Unknown);
+                self.spread(v, if self.is_told(v) { Carry::Word } else { Carry::Unknown });
             }
         }
         for (v, carry) in std::mem::take(&mut self.sinks) {
@@ -332,6 +333,22 @@ impl Pass<'_> {
             (cast || matches!(made, Some(Op::Load(_) | Op::Phi(_) | Op::Freeze | Op::Select)))
                 && self.uses.of(v).iter().all(used)
         })
+    }
+
+    /// Whether `v` is a word that is only moved, from and to places where words are told when the derivative runs and no characters lie.
+    fn is_told(&self, v: ValueId) -> bool {
+        let tells = |p: &ValueId| self.memory.tells_words(*p) && !self.memory.holds_characters(*p);
+        let told = |place: Option<&ValueId>| place.is_some_and(tells);
+        let told = |i: InstId| match (&self.func.insts[i].op, self.func.insts[i].args.as_slice()) {
+            (Op::Load(_), args) => told(args.first()),
+            (Op::Store(_), args) => told(args.get(1)),
+            _ => true,
+        };
+        let all_told = |v: ValueId| {
+            let is_word = matches!(self.module.ctx.types[self.func.ty(v)], Type::Int(64));
+            is_word && self.func.def_inst(v).is_none_or(told) && self.uses.of(v).iter().all(|i| told(*i))
+        };
+        self.is_moved(v) && self.merged_with(v).into_iter().all(all_told)
     }
 
     /// `v` and all integers that it is merged with.

@@ -58,11 +58,14 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
         true => Ok(Bytes::Characters),
         false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
     };
-    if bytes.clash && places.len() == 2 && are_words(s, places, len) {
-        return Ok(Bytes::Words);
-    }
     if bytes.clash {
-        return doubtful();
+        let words = |tells: &dyn Fn(ValueId) -> bool| {
+            let told = len.is_none_or(|n| n >= WORD) && places.iter().all(|p| !s.is_mixed(*p) && tells(*p));
+            (told && places.len() == 2).then_some(Bytes::Words)
+        };
+        return words(&|p| s.unit.memory.tells_all_words(p))
+            .map_or_else(doubtful, Ok)
+            .or_else(|refused| words(&|p| s.unit.memory.tells_words(p)).ok_or(refused));
     }
     if let Some(kind) = bytes.uniform() {
         return Ok(Bytes::Floats(kind));
@@ -95,11 +98,6 @@ pub fn leads_to_shadows(module: &Module, s: &Subject<'_>, places: &[ValueId], le
         let mut there = memory.classes[class].edges.iter().filter(|e| e.at.overlaps(8, memory.span_of[*p], len));
         there.any(|e| s.activity.is_shadowed(e.to))
     })
-}
-
-/// Whether all that may have a shadow in `len` bytes at these places are words that are told at run time.
-fn are_words(s: &Subject<'_>, places: &[ValueId], len: Option<u64>) -> bool {
-    len.is_none_or(|n| n >= 8) && places.iter().all(|p| !s.is_mixed(*p) && s.unit.memory.tells_words(*p))
 }
 
 fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {

@@ -157,7 +157,7 @@ impl View<'_> {
         let Some(p) = inst.args.first() else { return false };
         self.reads_word(i)
             && self.unit.memory.takes_turns(*p)
-            && self.unit.memory.tells_words(*p)
+            && self.unit.memory.tells_all_words(*p)
             && self.unit.memory.contents_at(*p, Some(WORD)).is_none()
     }
 
@@ -245,7 +245,7 @@ impl Web {
                 }
                 let stored = matches!(inst.op, Op::Store(access) if is_plain(access) && inst.args.first() == Some(v));
                 let stated = view.unit.facts.access_types.contains_key(i);
-                let told = || inst.args.get(1).is_some_and(|p| view.unit.memory.tells_words(*p));
+                let told = || inst.args.get(1).is_some_and(|p| view.unit.memory.tells_all_words(*p));
                 // What is read there, by whatever type, may be either.
                 let form = if stored && !stated && told() { Form::Word } else { own };
                 if form == Form::Word && !stored {

@@ -140,6 +140,96 @@ mod by {
         Fixed(f64),
         Many(usize),
     }
+    #[inline(never)]
+    pub fn grown(x: &[f64], depth: usize) -> Box<Expr> {
+        if depth == 0 {
+            return Box::new(Const(x[1]));
+        }
+        let part = grown(x, depth - 1);
+        let other = if depth % 2 == 0 { Var(depth % x.len()) } else { Const(x[depth % x.len()]) };
+        if depth % 2 == 0 { Box::new(Add(part, Box::new(other))) } else { Box::new(Mul(part, Box::new(other))) }
+    }
+    pub enum Value {
+        Real(f64),
+        Whole(i64),
+        List(Vec<f64>),
+    }
+    impl Value {
+        pub fn made(n: usize, x: &[f64]) -> Value {
+            match n % 3 {
+                0 => Value::Real(x[0] * x[1]),
+                1 => Value::Whole(3),
+                _ => Value::List(x.iter().map(|a| a * a).collect()),
+            }
+        }
+        #[inline(never)]
+        pub fn kept(self, x: &[f64]) -> Value {
+            if let Value::Whole(n) = self { Value::Real(x[n as usize]) } else { self }
+        }
+        pub fn read(self) -> f64 {
+            match self {
+                Value::Real(a) => a.sin(),
+                Value::Whole(n) => n as f64,
+                Value::List(l) => l.iter().sum(),
+            }
+        }
+    }
+    pub trait Joint {
+        fn end(&self, from: [f64; 3]) -> [f64; 3];
+        fn cost(&self) -> f64 {
+            0.0
+        }
+    }
+    pub struct Turn {
+        pub name: String,
+        pub length: f64,
+        pub angle: f64,
+    }
+    pub struct Slide {
+        pub by: f64,
+        pub limit: Option<f64>,
+    }
+    impl Joint for Turn {
+        fn end(&self, [x, y, a]: [f64; 3]) -> [f64; 3] {
+            let a = a + self.angle;
+            [x + self.length * a.cos(), y + self.length * a.sin(), a]
+        }
+        fn cost(&self) -> f64 {
+            if self.name.ends_with('2') { self.angle.powi(2) } else { 0.1 * self.angle }
+        }
+    }
+    impl Joint for Slide {
+        fn end(&self, [x, y, a]: [f64; 3]) -> [f64; 3] {
+            let d = self.limit.map_or(self.by, |l| self.by.min(l));
+            [x + d * a.cos(), y + d * a.sin(), a]
+        }
+    }
+    pub enum Few {
+        Within([f64; 4], usize),
+        Outside(Vec<f64>),
+    }
+    impl Few {
+        pub fn push(&mut self, v: f64) {
+            match self {
+                Few::Within(a, n) if *n < 4 => {
+                    a[*n] = v;
+                    *n += 1
+                }
+                Few::Within(a, n) => {
+                    let mut all = a[..*n].to_vec();
+                    all.push(v);
+                    *self = Few::Outside(all)
+                }
+                Few::Outside(all) => all.push(v),
+            }
+        }
+        pub fn all(&self) -> &[f64] {
+            match self {
+                Few::Within(a, n) => &a[..*n],
+                Few::Outside(all) => all,
+            }
+        }
+    }
     pub fn checked(a: f64) -> Result<f64, String> {
         if a < 0.0 { Err(format!("less than none")) } else { Ok(a.sqrt()) }
     }
@@ -153,6 +243,31 @@ fn tree_outside(x: &[f64]) -> f64 {
     MADE.with(|e| e.eval(x))
 }
 thread_local! { static MADE: Expr = add(mul(Expr::Const(2.0), Expr::Var(1)), sin(mul(Expr::Var(2), Expr::Pow(Box::new(Expr::Var(0)), 3)))); }
+fn tree_grown(x: &[f64]) -> f64 {
+    grown(x, 5).eval(x)
+}
+fn values(x: &[f64]) -> f64 {
+    (0..7).map(|n| Value::made(n, x).kept(x).read() * x[n % 4]).sum()
+}
+fn joints(x: &[f64]) -> f64 {
+    let mut arm: Vec<Box<dyn Joint>> = Vec::new();
+    for (i, c) in x[..4].chunks(2).enumerate() {
+        arm.push(Box::new(Slide { by: c[0], limit: Some(c[1]) }));
+        arm.push(Box::new(Turn { length: c[0], angle: c[1], name: format!("j{}", i + 1) }));
+    }
+    let end = arm.iter().fold([0.0; 3], |p, j| j.end(p));
+    (end[0] - 1.0).powi(2) + (end[1] - 2.0).powi(2) + arm.iter().map(|j| j.cost()).sum::<f64>()
+}
+fn few(x: &[f64]) -> f64 {
+    let (mut a, mut b) = (Few::Within([0.0; 4], 0), Few::Within([0.0; 4], 0));
+    for (i, v) in x.iter().cycle().take(7).enumerate() {
+        a.push(v * v);
+        if i < 3 {
+            b.push(v.sin())
+        }
+    }
+    a.all().iter().enumerate().map(|(i, v)| v * i as f64).sum::<f64>() + b.all().iter().product::<f64>()
+}
 fn shapes(x: &[f64]) -> f64 {
     let all = vec![
         Shape::Circle { r: x[0] },

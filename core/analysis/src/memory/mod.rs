@@ -320,21 +320,24 @@ impl FuncMemory {
         };
         let leads = || class.edges.iter().any(|e| e.at.overlaps(POINTER, place, POINTER) && self.is_memory(e.to));
         let both = there(ByteType::Float(FloatKind::Double)) && (there(ByteType::Pointer) || leads());
-        both && !class.mixes_objects() && self.tells_words(p)
+        both && !class.mixes_objects() && self.tells_all_words(p)
     }
 
-    /// Whether what lies behind `p` is told when a derivative runs, word by word: doubles and pointers where they are aligned. As a
-    /// double an address is so small that none of these is meant (`enzyme_diff::words`). Where doubles and integers that the
-    /// program computes with take turns as well, nothing is.
+    /// Whether what lies behind `p` is told when a derivative runs, word by word: doubles, pointers and integers where they are aligned.
+    /// As a double an address is so small that none of these is meant, and an integer has a shadow of zero (`enzyme_diff::words`).
     pub fn tells_words(&self, p: ValueId) -> bool {
+        let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
+        !class.unaligned && class.floats().into_iter().all(|kind| kind == FloatKind::Double)
+    }
+
+    /// The same where the program computes with no integer in the place of a double.
+    pub fn tells_all_words(&self, p: ValueId) -> bool {
         let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
         let is_double = |item: &Item| item.ty == ByteType::Float(FloatKind::Double);
         let is_number = |(item, proof): &(&Item, &Proof)| item.ty == ByteType::Integer && **proof > Proof::Declared;
         let mut numbers = class.items.iter().filter(is_number);
-        !class.unaligned
-            && class.floats().into_iter().all(|kind| kind == FloatKind::Double)
-            && !numbers
-                .any(|(n, _)| class.items.keys().any(|d| is_double(d) && d.span.overlaps(d.size, n.span, n.size)))
+        let beside = |n: &Item| class.items.keys().any(|d| is_double(d) && d.span.overlaps(d.size, n.span, n.size));
+        self.tells_words(p) && !numbers.any(|(n, _)| beside(n))
     }
 
     /// Whether doubles may lie in `len` bytes that begin `offset` bytes behind `p`, however likely something else is, in memory whose shadow
