@@ -23,9 +23,9 @@ pub fn link(arguments: &[OsString]) -> Result<ExitCode, String> {
         command.arg(with("-Wl,-mllvm,-load=", plugin.as_os_str()));
         // Each refusal is an error, and all are told, as by rustc; lld would stop after twenty.
         command.arg("-Wl,--error-limit=0");
-        // What was optimised by nobody yet is optimised here, as a file would be. Unoptimised Rust copies bytes of which no type is told: it is
-        // simplified all the same, so that more can be differentiated.
-        let level = if level == '0' { '1' } else { level };
+        // What was optimised by nobody yet is optimised here, as a file would be. Unoptimised Rust copies bytes of which no type is told, and goes
+        // ways that are none: it is simplified all the same, so that more can be differentiated.
+        let level = level.max('2');
         command.arg(format!("-Wl,--lto-newpm-passes=default<O{level}>"));
     }
     let output = command

@@ -30,6 +30,4 @@ fn main() {
 /// The corpus: all programs, or those whose names contain a word.
 fn corpus(word: Option<&str>) {
     programs::run(word);
-    #[cfg(feature = "optimised")]
-    programs::run_optimised(word);
 }

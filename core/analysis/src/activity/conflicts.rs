@@ -5,7 +5,7 @@ use enzyme_ir::{CastOp, InstId, Op, RmwOp, ValueId};
 use super::{Activity, Conflict, Pass, State};
 use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, Object, numbered};
+use crate::memory::{ClassId, Object, leads_nowhere, numbered};
 
 impl Pass<'_> {
     /// Whether nothing is known of the memory of `class` but that integers were made pointers to it.
@@ -94,7 +94,8 @@ impl Pass<'_> {
                 Op::Cast(CastOp::IntToPtr) => {
                     let (Some(r), [from]) = (inst.result, inst.args.as_slice()) else { continue };
                     let made = self.program.unit(self.f).is_some_and(|u| !u.addresses[*from]);
-                    if made && func.as_const(*from).is_none() && self.class(r).is_some_and(|c| out.is_shadowed(c)) {
+                    let marks = func.as_const(*from).is_some() || leads_nowhere(self.program.module, func, *from);
+                    if made && !marks && self.class(r).is_some_and(|c| out.is_shadowed(c)) {
                         self.conflicts
                             .push(Conflict::Unsupported(i, "an address of active memory computed as an integer"));
                     }

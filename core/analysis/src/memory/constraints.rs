@@ -16,7 +16,7 @@ use indexmap::IndexSet;
 use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
-use super::index::{choices, factor, is_address, may_step_back, numbered, signed, traces_to_pointer};
+use super::index::{choices, factor, is_address, leads_nowhere, may_step_back, numbered, signed, traces_to_pointer};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
 use crate::callee::{Callee, resolve};
@@ -547,7 +547,10 @@ impl<'a> Solver<'a> {
                         if !self.is_word(inst.ty) || !numbered(func, p).is_empty() {
                             self.follow(f, v, p);
                         }
-                        if *op == CastOp::IntToPtr && !traces_to_pointer(func, p) {
+                        if *op == CastOp::IntToPtr
+                            && !traces_to_pointer(func, p)
+                            && !leads_nowhere(self.module, func, p)
+                        {
                             self.unknown(f, i, inst.result);
                         }
                     }

@@ -191,6 +191,16 @@ pub fn numbered(func: &Func, v: ValueId) -> BTreeSet<ValueId> {
     out
 }
 
+/// Bits of numbers at which no memory of a program lies: pointers that are made of them mark something, as null does.
+const NOWHERE: u32 = 16;
+
+/// Whether the integer `v` is so small, whatever it is, that no memory lies there.
+pub fn leads_nowhere(module: &Module, func: &Func, v: ValueId) -> bool {
+    let Some(i) = func.def_inst(v) else { return false };
+    let narrow = |v: &ValueId| matches!(module.ctx.types[func.ty(*v)], Type::Int(bits) if bits <= NOWHERE);
+    matches!(func.insts[i].op, Op::Cast(CastOp::ZExt)) && func.insts[i].args.first().is_some_and(narrow)
+}
+
 /// Whether an integer is a `ptrtoint`, perhaps with something added.
 pub(super) fn traces_to_pointer(func: &Func, v: ValueId) -> bool {
     let mut at = v;

@@ -30,7 +30,7 @@ use enzyme_ir::{ByteType, FloatKind, FuncId, GlobalId, InstId, Module, Type, Typ
 
 pub use bytes::{Bytes, items_of_type};
 pub use constraints::analyze_group;
-pub use index::{is_address, numbered};
+pub use index::{is_address, leads_nowhere, numbered};
 pub use span::Span;
 
 /// A set of pointers that may reach the same memory.

@@ -1,8 +1,6 @@
 //! The corpus: programs that somebody would differentiate, generic over their numbers. The gradient of each is compared with central differences and
 //! with what dual numbers give.
 
-#![cfg_attr(not(feature = "optimised"), allow(dead_code))]
-
 mod learning;
 mod libraries;
 mod numerics;
@@ -31,9 +29,9 @@ fn dual_gradient(x: &[f64], f: impl Fn(&[Dual64]) -> Dual64) -> Vec<f64> {
 }
 
 macro_rules! programs {
-    ($run:ident: $($module:ident: $($name:ident $count:literal),+;)+) => {
+    ($($module:ident: $($name:ident $count:literal),+;)+) => {
         /// All of them; with a word, those whose names contain it.
-        pub fn $run(word: Option<&str>) {
+        pub fn run(word: Option<&str>) {
             $($({
                 let name = concat!(stringify!($module), "::", stringify!($name));
                 if word.is_none_or(|word| name.contains(word)) {
@@ -49,20 +47,11 @@ macro_rules! programs {
 }
 
 programs! {
-    run:
     physics: bodies 21, cloth 4, heat 9, wave 17, lorenz 6, epidemic 3, growth 4, kalman 10, marcher 7, spheres 8, arm 6, delay 4;
     learning: perceptron 25, boxed_layers 8, owning_layers 14, lstm 32, convolution 13, attention 24, mixture 9, logistic 4, process 3, hidden_states 15, alignment 10;
     numerics: elimination 20, newton 3, conjugate_gradients 12, spline 7, bezier 10, spectrum 8, quadrature 3, eigenvalue 9, option_price 5,
-        american 4, asian 3;
-    structures: tree 4, iterators 8, trimmed_mean 9, shortest_ways 7, model 4, boxed_closures 6, ledger 7, in_place 8, search_tree 9, expression 4;
-    libraries: rotations 7, systems 12, least_squares 12, array_statistics 12, array_products 30;
-}
-
-// Without optimisation texts, counts and numbers take turns in the places of one `Result`, and so do those of two arrays of ndarray made alike in shape.
-#[cfg(feature = "optimised")]
-programs! {
-    run_optimised:
-    numerics: curve 6;
-    structures: interpreter 4, shared_cells 5, counters 15;
-    libraries: array_network 22, array_stencil 10;
+        american 4, asian 3, curve 6;
+    structures: tree 4, iterators 8, trimmed_mean 9, shortest_ways 7, model 4, boxed_closures 6, ledger 7, in_place 8, search_tree 9, expression 4, interpreter 4,
+        shared_cells 5, counters 15;
+    libraries: rotations 7, systems 12, least_squares 12, array_network 22, array_statistics 12, array_products 30, array_stencil 10;
 }
