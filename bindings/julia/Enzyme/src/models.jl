@@ -265,7 +265,7 @@ end
 for name in names(Base.Sort; all = true)
     occursin(r"^#+sortperm#[0-9]+$", string(name)) &&
         push!(METHODS, (getfield(Base.Sort, name), (Base.Sort.QuickSortAlg, Function, Function, Nothing, Base.Order.ForwardOrdering, typeof(sortperm), Vector{Float64}),
-            (Any, Any, Any, Union{Nothing,Bool}, Base.Order.Ordering, Any, Vector{<:Floats}), order_of))
+            (Any, Any, Any, Union{Nothing,Bool}, Base.Order.Ordering, Any, Union{Vector{<:Floats},UnitRange{Int}}), order_of))
 end
 
 const kept = Ref(false)

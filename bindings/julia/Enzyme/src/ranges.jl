@@ -100,3 +100,4 @@ function order_of(algorithm, less, by, reversed, order, _, v::Vector)
     less === isless && by === identity || return sort!(numbers, algorithm, Base.Order.Perm(Base.Order.ord(less, by, reversed, order), v))::Vector{Int}
     reversed === true ? sort!(numbers, algorithm, Base.Order.Perm(Base.Order.ReverseOrdering(order), v)) : sort!(numbers, algorithm, Base.Order.Perm(order, v))
 end
+order_of(algorithm, less, by, reversed, order, f, v::UnitRange{Int}) = order_of(algorithm, less, by, reversed, order, f, collect(v))

@@ -50,6 +50,7 @@ end
     @test both(v -> counted(v[sortperm(v; rev = true)]), [0.8, 0.3, 1.1])
     @test both(v -> counted(v[sort!(collect(1:3); by = i -> -v[i])]), [0.8, 0.3, 1.1])
     @test both(v -> counted(v[sortperm(v; by = x -> -x)]), [0.8, 0.3, 1.1])
+    @test both(v -> counted(v[sortperm(1:3; by = i -> v[i])]), [0.8, 0.3, 1.1]) && both(v -> counted(v[sortperm(1:3; by = i -> v[i], rev = true)]), [0.8, 0.3, 1.1])
     @test both(v -> counted(sort(v; by = x -> -x)) * partialsort(v, 2), [0.8, 0.3, 1.1])
 end
 
