@@ -254,12 +254,14 @@ function forward_expression(@nospecialize(mode), @nospecialize(RA), @nospecializ
     wants && R isa Union && (R = Any)
     width > 1 && RA <: WithShadow && throw(ArgumentError("autodiff: the result of a batch is BatchDuplicated or Const"))
     p = parts_of(FA, AS, R, width, wants || needs_primal(mode) ? :(make_ref($R)) : nothing)
-    back = Expr(:tuple)
+    back, back_first = Expr(:tuple), Any[]
     if wants
+        R isa DataType && R <: Vector && is_flat(R) && append!(back_first, [:(within_autodiff() || length(result[]) == length($l[]) || seldom(TypeTags.follow_header!, result[], $l[])) for l in p.lanes])
         tangent = is_flat(R) ? lane_values(p.lanes, width) : tangents_of(p.lanes, width, !runtime_activity(mode))
         push!(back.args, width == 1 ? tangent : :(NamedTuple{$(ntuple(Symbol, width))}($tangent)))
     end
     needs_primal(mode) && push!(back.args, :(result[]))
+    isempty(back_first) || (back = Expr(:block, back_first..., back))
     call_expression(plan_of(:forward, p, width, mode, what), p, back)
 end
 
@@ -278,6 +280,7 @@ function tangent_of(result::RefValue{T}, lane::RefValue{T}, mends::Bool) where {
     elseif mends
         Dynamic.mend_object!(result[], lane[], Any[])
     end
+    seldom(TypeTags.follow_result!, result[], lane[])
     lane[]
 end
 

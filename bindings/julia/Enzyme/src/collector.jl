@@ -2,9 +2,11 @@
 # what is rooted here besides is what it may take out of its arguments and go on using.
 
 "Calls a thunk with the addresses of `Ref`s; `annotations` are the arguments."
-@inline function call(cached::Cached, address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}, roots::Vector{Any}, annotations) where {N}
+@inline function call(cached::Cached, kind::Symbol, address::Ptr{Cvoid}, slots::NTuple{N,Ptr{Cvoid}}, roots::Vector{Any}, annotations) where {N}
     needs = cached.needs
-    if needs.roots || needs.stores
+    if needs.unions
+        seldom(tagged_call, () -> bare_call(address, slots, roots), cached, kind, roots, annotations)
+    elseif needs.roots || needs.stores
         seldom(guarded_call, () -> bare_call(address, slots, roots), cached, roots, annotations)
     else
         bare_call(address, slots, roots)
@@ -18,7 +20,7 @@ differentiated a marker takes its place (nested.jl).
 """
 @noinline function perform(cached::Cached, plan::Plan, roots::Vector{Any}, annotations::A, refs::Vararg{RefValue,N}) where {A,N}
     address = address!(cached, plan)
-    GC.@preserve refs call(cached, address, map(pointer_from_objref, refs), roots, annotations)
+    GC.@preserve refs call(cached, plan.kind, address, map(pointer_from_objref, refs), roots, annotations)
     nothing
 end
 
@@ -37,9 +39,37 @@ end
         # again, or what is new in them goes.
         needs.calls && seldom(mend_all!, annotations, roots)
         needs.stores && seldom(foreach, look_again, seldom(all_objects, annotations))
+        needs.stores && seldom(TypeTags.follow_headers!, annotations)
         # A call that is dispatched at run time may have turned it off.
         needs.all && !needs.calls || ccall(:jl_gc_enable, Cint, (Cint,), collecting)
     end
+end
+
+"As `guarded_call`, where there are arrays of values of one of several types."
+@noinline function tagged_call(@nospecialize(sweep), cached::Cached, kind::Symbol, roots::Vector{Any}, @nospecialize(annotations))
+    kind === :forward || kind === :reverse || return guarded_call(sweep, cached, roots, annotations)
+    kind === :reverse && return reversed(guarded_call, TypeTags.before(annotations), annotations, sweep, cached, roots, annotations)
+    TypeTags.enter_forward(annotations)
+    try
+        guarded_call(sweep, cached, roots, annotations)
+    catch
+        TypeTags.restore(annotations)
+        rethrow()
+    end
+    TypeTags.leave_forward(annotations)
+end
+
+"A sweep back, of `given`: `before` says what arrays of values of one of several types were."
+@noinline function reversed(@nospecialize(sweep), @nospecialize(before), @nospecialize(annotations), @nospecialize(given...))
+    before === nothing && return sweep(given...)
+    TypeTags.enter_reverse(before)
+    try
+        sweep(given...)
+    catch
+        TypeTags.restore(before)
+        rethrow()
+    end
+    TypeTags.leave_reverse(before, annotations)
 end
 
 "Gives all that arguments lead to shadows of their own."

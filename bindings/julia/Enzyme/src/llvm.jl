@@ -17,6 +17,7 @@ const Builder = Ref
 "LLVM's number for the kinds of types and values that are asked for here."
 const KIND_VOID, KIND_FLOAT, KIND_DOUBLE, KIND_INTEGER, KIND_POINTER = 0, 2, 3, 8, 12
 const VALUE_FUNCTION, VALUE_CONSTANT_EXPR, VALUE_CONSTANT_ARRAY, VALUE_CONSTANT_STRUCT, VALUE_CONSTANT_INT, VALUE_INSTRUCTION = 5, 10, 11, 12, 18, 24
+const OP_ADD, OP_PTRTOINT = 8, 39
 const OP_CALL, OP_RET, OP_LOAD, OP_STORE, OP_GEP, OP_INTTOPTR, OP_BITCAST, OP_ADDRSPACECAST, OP_PHI, OP_SELECT, OP_ALLOCA = 45, 1, 27, 28, 29, 40, 41, 60, 44, 46, 26
 "Julia's number for the space of addresses of what arrays hold."
 const SPACE_DATA = 13

@@ -9,6 +9,9 @@ declare noalias i8* @julia.array_header_like(i64 %bytes, i64 %dimensions, i8* %a
 declare noalias i8* @julia.array_header_reshaped(i64 %bytes, i64 %dimensions, i8* %type, i8* %array, i8* %sizes)
 declare noalias i8* @julia.array_data(i64 %bytes, i64 %kind)
 declare noalias i8* @julia.box(i64 %bytes, i8* %type)
+; Numbers of types: shadows are without them until a derivative ends (tags.jl).
+declare void @julia.move_tags(i8* nocapture, i8* nocapture readonly, i64) argmemonly nounwind "enzyme_inactive"
+declare void @julia.clear_tags(i8* nocapture, i64) argmemonly nounwind "enzyme_inactive"
 declare void @jl_error(i8*)
 declare void @jl_bounds_error_int(i8*, i64)
 declare void @llvm.memset.p0i8.i64(i8* nocapture writeonly, i8, i64, i1 immarg)
@@ -26,9 +29,21 @@ define void @enzyme.no_big_numbers() {
   unreachable
 }
 
+; The kind of an array's elements: 0, values; 1, references; 2, structures with references; 4, and more, values of one of several types, whose
+; numbers follow the data, a byte each (unions.jl, in modules that have such arrays).
+@KIND@
+
+define i64 @enzyme.bytes_with_tags(i64 %bytes, i64 %n, i64 %kind) alwaysinline {
+  %has_tags = icmp ugt i64 %kind, 3
+  %tags = select i1 %has_tags, i64 %n, i64 0
+  %all = add i64 %bytes, %tags
+  ret i64 %all
+}
+
 define void @enzyme.give_data(i8* %array, i64 %length, i64 %size, i64 %boxed) alwaysinline {
 top:
-  %bytes = mul i64 %length, %size
+  %elements = mul i64 %length, %size
+  %bytes = call i64 @enzyme.bytes_with_tags(i64 %elements, i64 %length, i64 %boxed)
   %data = call i8* @julia.array_data(i64 %bytes, i64 %boxed)
   %is_boxed = icmp ne i64 %boxed, 0
   br i1 %is_boxed, label %clear, label %done
@@ -71,19 +86,23 @@ define i8* @enzyme.array_copy(i8* %from) alwaysinline {
   %size = load i16, i16* %size_place, align 2
   %size64 = zext i16 %size to i64
   %bytes = mul i64 %length, %size64
-  %array = call i8* @julia.array_header_like(i64 40, i64 0, i8* %from)
-  %flags_at = getelementptr i8, i8* %from, i64 16
-  %flags_place = bitcast i8* %flags_at to i16*
-  %flags = load i16, i16* %flags_place, align 8
-  %kind_bits = lshr i16 %flags, 12
-  %kind_low = and i16 %kind_bits, 3
-  %kind = zext i16 %kind_low to i64
-  %data = call i8* @julia.array_data(i64 %bytes, i64 %kind)
+  %kind = call i64 @enzyme.kind(i8* %from)
+  %array = call i8* @julia.array_header_like(i64 40, i64 %kind, i8* %from)
+  %all = call i64 @enzyme.bytes_with_tags(i64 %bytes, i64 %length, i64 %kind)
+  %data = call i8* @julia.array_data(i64 %all, i64 %kind)
   %from_place = bitcast i8* %from to i8**
   %old = load i8*, i8** %from_place, align 8
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %data, i8* align 8 %old, i64 %bytes, i1 false)
   %place = bitcast i8* %array to i8**
   store i8* %data, i8** %place, align 8
+  %has_tags = icmp ugt i64 %kind, 3
+  br i1 %has_tags, label %tags, label %done
+tags:
+  %tags_from = call i8* @enzyme.tags(i8* %from)
+  %tags_to = getelementptr i8, i8* %data, i64 %bytes
+  call void @julia.move_tags(i8* %tags_to, i8* %tags_from, i64 %length)
+  br label %done
+done:
   ret i8* %array
 }
 
@@ -132,23 +151,38 @@ ok:
   %capacity = load i64, i64* %capacity_place, align 8
   %new = add i64 %length, %more
   %fits = icmp ule i64 %new, %capacity
-  br i1 %fits, label %done, label %grow
+  %kind = call i64 @enzyme.kind(i8* %array)
+  %has_tags = icmp ugt i64 %kind, 3
+  br i1 %fits, label %room, label %grow
 grow:
   %twice = shl i64 %new, 1
   %few = icmp ult i64 %twice, 8
   %wanted = select i1 %few, i64 8, i64 %twice
-  %bytes = mul i64 %wanted, %size64
-  %kind_bits = lshr i16 %flags, 12
-  %kind_low = and i16 %kind_bits, 3
-  %kind = zext i16 %kind_low to i64
+  %elements = mul i64 %wanted, %size64
+  %bytes = call i64 @enzyme.bytes_with_tags(i64 %elements, i64 %wanted, i64 %kind)
   %data = call i8* @julia.array_data(i64 %bytes, i64 %kind)
   call void @llvm.memset.p0i8.i64(i8* align 8 %data, i8 0, i64 %bytes, i1 false)
   %place = bitcast i8* %array to i8**
   %old = load i8*, i8** %place, align 8
   %used = mul i64 %length, %size64
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %data, i8* align 8 %old, i64 %used, i1 false)
+  br i1 %has_tags, label %tags, label %moved
+tags:
+  %tags_from = call i8* @enzyme.tags(i8* %array)
+  %tags_to = getelementptr i8, i8* %data, i64 %elements
+  call void @julia.move_tags(i8* %tags_to, i8* %tags_from, i64 %length)
+  br label %moved
+moved:
   store i8* %data, i8** %place, align 8
   store i64 %wanted, i64* %capacity_place, align 8
+  br label %done
+room:
+  br i1 %has_tags, label %fresh, label %done
+; What was there before is gone, as Julia has it.
+fresh:
+  %first_tag = call i8* @enzyme.tags(i8* %array)
+  %new_tags = getelementptr i8, i8* %first_tag, i64 %length
+  call void @julia.clear_tags(i8* %new_tags, i64 %more)
   br label %done
 done:
   store i64 %new, i64* %length_place, align 8
@@ -196,6 +230,16 @@ define void @enzyme.move(i8* %array, i64 %from, i64 %to, i64 %n) alwaysinline {
   %source = getelementptr i8, i8* %data, i64 %from_bytes
   %target = getelementptr i8, i8* %data, i64 %to_bytes
   call void @llvm.memmove.p0i8.p0i8.i64(i8* %target, i8* %source, i64 %bytes, i1 false)
+  %kind = call i64 @enzyme.kind(i8* %array)
+  %has_tags = icmp ugt i64 %kind, 3
+  br i1 %has_tags, label %tags, label %done
+tags:
+  %first_tag = call i8* @enzyme.tags(i8* %array)
+  %tags_from = getelementptr i8, i8* %first_tag, i64 %from
+  %tags_to = getelementptr i8, i8* %first_tag, i64 %to
+  call void @julia.move_tags(i8* %tags_to, i8* %tags_from, i64 %n)
+  br label %done
+done:
   ret void
 }
 

@@ -123,6 +123,8 @@ end
 
 function add_one!(m, found::Found, plan, k::Int, asked, world::UInt)
     plan.kind === :second && refuse(asked, "$(parentmodule(Nested).words(plan.what)) within it: derivatives of products with a Hessian are not supported")
+    any(T -> T !== nothing && parentmodule(Nested).Unions.leads_to_array(T), parentmodule(Nested).contents(plan)) &&
+        refuse(asked, "$(parentmodule(Nested).words(plan.what)) within it: derivatives for arrays of values of one of several types")
     instance = Emit.method_instance(plan.signature, world)
     instance === nothing && refuse(asked, "$(parentmodule(Nested).words(plan.what)) within it: no method fits these arguments")
     native = Emit.native(instance)

@@ -12,7 +12,7 @@
 
 module Normalise
 
-import ..LLVM, ..Emit, ..Bitcode, ..seldom
+import ..LLVM, ..Emit, ..Bitcode, ..Unions, ..seldom
 
 # Functions of Base on one float, and the names under which libm and the engine know them.
 const UNARY = Dict(:sin => "sin", :cos => "cos", :tan => "tan", :asin => "asin", :acos => "acos", :atan => "atan", :sinh => "sinh",
@@ -68,10 +68,11 @@ const UNCHANGED = ("jtbaa_stack", "jtbaa_immut")
 const GENERAL = ("jtbaa", "jtbaa_data", "jtbaa_value")
 
 "What the tags of a module become; each is asked for often."
-struct Tags
+mutable struct Tags
     context::LLVM.Ref
     made::Dict{Tuple{LLVM.Ref,Int},LLVM.Ref}
-    Tags(m::LLVM.Module) = new(LLVM.GetModuleContext(m), Dict{Tuple{LLVM.Ref,Int},LLVM.Ref}())
+    unions::Bool # some are of the numbers of elements' types
+    Tags(m::LLVM.Module) = new(LLVM.GetModuleContext(m), Dict{Tuple{LLVM.Ref,Int},LLVM.Ref}(), false)
 end
 
 function type_node(c::LLVM.Ref, name::String, above::LLVM.Ref)
@@ -102,14 +103,15 @@ end
 "The tag for an access to a value of a kind of type, for what Julia says of it."
 function tag!(tags::Tags, given::LLVM.Ref, kind::Int, constants::Bool)
     haskey(tags.made, (given, kind)) && return tags.made[(given, kind)]
-    tags.made[(given, kind)] = made_tag(tags.context, given, kind, constants)
+    tags.made[(given, kind)] = made_tag(tags, given, kind, constants)
 end
 
-function made_tag(c::LLVM.Ref, given::LLVM.Ref, kind::Int, constants::Bool)
-    parts = LLVM.operands(given)
+function made_tag(tags::Tags, given::LLVM.Ref, kind::Int, constants::Bool)
+    c, parts = tags.context, LLVM.operands(given)
     length(parts) < 3 && return given
     type = parts[2]
     name, above = LLVM.md_string(LLVM.operands(type)[1]), LLVM.operands(type)[2]
+    name == Unions.NUMBERS && (tags.unions = true)
     (name == HEADER || name == CONSTANT && !constants) && return given
     (name == "double" || name == "float" || name in GENERAL) && return given
     plain = name in UNCHANGED || name == CONSTANT
@@ -134,6 +136,7 @@ meet them.
 Immutable objects, in memory of their own or on the stack, are of one type then. Julia reads them as memory that never changes, which holds in functions
 that are given them; derivatives put these and those that make the objects into one, so that is taken back (`constants`) once Julia has optimised. It stays
 for the sizes of arrays of several dimensions, which calls write that the engine does not look into; not for the address of the data, which models store.
+Returns whether the numbers of elements' types are among what is accessed.
 """
 function mark_types!(m::LLVM.Module, constants::Bool)
     c = LLVM.GetModuleContext(m)
@@ -156,6 +159,7 @@ function mark_types!(m::LLVM.Module, constants::Bool)
         wanted = tag!(tags, given, kind, constants)
         wanted == given || LLVM.SetMetadata(i, tbaa, wanted)
     end
+    tags.unions
 end
 
 struct SymbolInfo
@@ -203,7 +207,7 @@ const INACTIVE = Set(["jl_throw", "jl_error", "jl_errorf", "jl_undefined_var_err
 const MODELS = Dict("jl_alloc_array_1d" => "enzyme.array_1d", "jl_alloc_array_2d" => "enzyme.array_2d", "jl_alloc_array_3d" => "enzyme.array_3d",
     "memcpy" => "enzyme.memcpy", "memmove" => "enzyme.memmove", "memset" => "enzyme.memset", "jl_reshape_array" => "enzyme.reshape", "jl_array_copy" => "enzyme.array_copy", "jl_array_ptr_copy" => "enzyme.ptr_copy", "jl_box_float64" => "enzyme.box_float64", "jl_box_float32" => "enzyme.box_float32",
     "jl_array_grow_end" => "enzyme.grow_end", "jl_array_del_end" => "enzyme.del_end", "jl_array_sizehint" => "enzyme.sizehint", "jl_array_grow_at" => "enzyme.grow_at", "jl_array_grow_beg" => "enzyme.grow_beg",
-    "jl_array_del_at" => "enzyme.del_at", "jl_array_del_beg" => "enzyme.del_beg", "jl_new_array" => "enzyme.array_nd", "malloc" => "enzyme.malloc", "free" => "enzyme.free")
+    "jl_array_del_at" => "enzyme.del_at", "jl_array_del_beg" => "enzyme.del_beg", "jl_new_array" => "enzyme.array_nd", "malloc" => "enzyme.malloc", "free" => "enzyme.free", "jl_array_typetagdata" => "enzyme.tags")
 
 "Blocks from which the function may return, as the keys of a table."
 function returning(f::LLVM.Value)
@@ -241,6 +245,7 @@ mutable struct Work
     linked::Vector{Bitcode.Given} # bitcode of C functions that are called
     dynamic::Bool             # calls that are dispatched at run time have a rule
     elsewhere::Vector{Pair{String,UInt}} # C functions of libraries that the process keeps to themselves, with their addresses
+    unions::Bool              # there are arrays of values of one of several types
     harmless::Any             # where exceptions are caught: which calls on the way to one change nothing that others see
 end
 
@@ -276,6 +281,7 @@ function replace_call!(w::Work, call::LLVM.Value, callee::LLVM.Value, args::Vect
     end
     LLVM.GetTypeKind(old) == LLVM.KIND_VOID || LLVM.ReplaceAllUsesWith(call, made)
     LLVM.InstructionEraseFromParent(call)
+    made
 end
 
 function copy_location!(w::Work, call)
@@ -311,24 +317,12 @@ end
 
 i64(w::Work, n) = LLVM.ConstInt(LLVM.Int64TypeInContext(w.context), UInt64(n), 0)
 
-"Size of an element and its kind: 0, a value; 1, a reference; 2, a structure with references. Nothing where models do not fit."
-function element(@nospecialize(type))
-    type isa DataType && type <: Array && isconcretetype(type) || return nothing
-    T = eltype(type)
-    Base.isbitsunion(T) && return nothing
-    Base.allocatedinline(T) || return (8, 1)
-    isbitstype(T) || return T isa DataType && !has_union(T) ? (Base.elsize(type), 2) : nothing
-    # Elements lie at multiples of their size.
-    sizeof(T) > 0 ? (Base.elsize(type), 0) : nothing
-end
-
-"Whether a structure holds a value of one of several types."
-has_union(@nospecialize(T)) = T isa DataType && any(F -> Base.isbitsunion(F) || Base.allocatedinline(F) && has_union(F), fieldtypes(T))
-
 "A call of a model of the run-time system's function, or nothing if the model does not fit this call."
 function model!(w::Work, call, name::String)
     args = arguments(call)
-    model = MODELS[name]
+    # Only modules without such arrays come to this; there the model would give another address.
+    name == "jl_array_typetagdata" && !w.unions && return false
+    model = w.unions && (name == "memmove" || name == "memcpy") && is_of_tags(args[1]) && is_of_tags(args[2]) ? "enzyme.move_tags" : MODELS[name]
     callee = LLVM.GetNamedFunction(w.mod, model)
     extra = LLVM.Ref[]
     if name == "jl_reshape_array"
@@ -341,7 +335,7 @@ function model!(w::Work, call, name::String)
         at = address(args[1])
         at === nothing && return false
         type = unsafe_pointer_to_objref(Ptr{Cvoid}(at))
-        found = element(type)
+        found = Unions.element(type)
         found === nothing && return false
         extra = [i64(w, found[1]), i64(w, found[2])]
         if name == "jl_new_array"
@@ -354,7 +348,13 @@ function model!(w::Work, call, name::String)
     for n in 1:length(args)
         args[n] = convert_to(w.builder, args[n], LLVM.TypeOf(LLVM.GetParam(callee, n - 1)))
     end
-    replace_call!(w, call, callee, append!(args, extra))
+    states = !isempty(extra) && name != "jl_reshape_array" && found[2] == Unions.FLOATS
+    after = states ? LLVM.GetNextInstruction(call) : call
+    made = replace_call!(w, call, callee, append!(args, extra))
+    if states
+        LLVM.PositionBuilderBefore(w.builder, after)
+        LLVM.BuildCall(w.builder, LLVM.GetNamedFunction(w.mod, LLVM.texts("enzyme.state.", string(sizeof(Unions.float_of(eltype(type)))))), LLVM.Ref[cast(w, made, w.bytes)], 1, "")
+    end
     true
 end
 
@@ -569,6 +569,9 @@ function function!(w::Work, f::LLVM.Value)
         w.dynamic && haskey(warm, b) && hands_on(i, op) && seldom(unshare!, w, i, op)
         if op == LLVM.OP_CALL
             call!(w, f, i, haskey(warm, b) || counts(w, i))
+        elseif w.unions && (op == LLVM.OP_LOAD || op == LLVM.OP_STORE) && Unions.is_tag(w.context, i)
+            seldom(access_tag!, w, i, op)
+            continue
         elseif op == LLVM.OP_LOAD && !w.reads_globals && LLVM.GetTypeKind(LLVM.TypeOf(i)) == LLVM.KIND_POINTER
             w.reads_globals = is_literal(LLVM.GetOperand(i, 0))
         end
@@ -615,6 +618,8 @@ function behind(v::LLVM.Value)
     end
     v
 end
+
+include("numbers.jl")
 
 function call!(w::Work, f, call, is_warm::Bool)
     convention = LLVM.GetInstructionCallConv(call)
@@ -749,7 +754,7 @@ function type_name(type::LLVM.Type)
 end
 
 "Rewrites a module without address spaces. Whether its code stores references in objects, whether it takes some out of global ones, and the bitcode that is to be linked."
-function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool, catches::Bool)
+function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool, catches::Bool, unions::Bool)
     own = LLVM.functions(mod)
     harmless = catches ? seldom(parentmodule(Normalise).Catching.survey, own) : nothing
     LLVM.link_text!(mod, models)
@@ -758,7 +763,7 @@ function rewrite!(mod::LLVM.Module, models::String, dynamic::Bool, catches::Bool
         LLVM.IsDeclaration(f) == 0 && startswith(LLVM.name(f), "enzyme.") && LLVM.SetLinkage(f, LLVM.LINKAGE_INTERNAL)
         LLVM.name(f) == "jl_bounds_error_int" && LLVM.mark(f, c, "enzyme_inactive")
     end
-    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[], dynamic, Pair{String,UInt}[], harmless)
+    w = Work(mod, c, LLVM.CreateBuilderInContext(c), LLVM.PointerType(LLVM.Int8TypeInContext(c), 0), Tuple{String,LLVM.Value}[], LLVM.Value[], false, Bitcode.Given[], dynamic, Pair{String,UInt}[], unions, harmless)
     for f in own
         LLVM.IsDeclaration(f) == 0 && function!(w, f)
     end

@@ -9,7 +9,7 @@
 
 module Rules
 
-import ..LLVM, ..Emit, ..Models, ..Dynamic, ..EnzymeRules, ..refuse, ..words, ..seldom, ..make_ref, ..RefValue
+import ..LLVM, ..Emit, ..Models, ..Dynamic, ..EnzymeRules, ..refuse, ..words, ..seldom, ..make_ref, ..RefValue, ..TypeTags, ..Unions
 import ..Annotation, ..Const, ..Active, ..Duplicated
 
 "The methods of rules with the type of each function that one is of."
@@ -111,7 +111,13 @@ end
 
 "An array whose shadow is none, or the array itself, is constant."
 @inline shadowed(x::A, shadow::Ptr{Cvoid}) where {A} =
-    (shadow == C_NULL || shadow == pointer_from_objref(x)) ? Const(x) : Duplicated(x, unsafe_pointer_to_objref(shadow)::A)
+    (shadow == C_NULL || shadow == pointer_from_objref(x)) ? Const(x) : with_types(x, unsafe_pointer_to_objref(shadow)::A)
+# Of a vector that grew, and of elements of several types, the shadow says less than it holds until then.
+@inline function with_types(x::Array{E}, shadow) where {E}
+    length(x) == length(shadow) && !Base.isbitsunion(E) || seldom(TypeTags.follow_header!, x, shadow)
+    Base.isbitsunion(E) && seldom(TypeTags.take_tags!, x, shadow)
+    Duplicated(x, shadow)
+end
 
 wrong(rule, f, what) = throw(ArgumentError("EnzymeRules.$rule of $f: $what"))
 
@@ -257,6 +263,8 @@ supported(found) = (is_float(found.result) || found.result === Nothing) &&
 function check_types(plan, found)
     supported(found) || refuse("$(words(plan.what)): $(found.what): it is called with $(found.arguments) and returns $(found.result); " *
         "rules can be used for floats, integers and arrays that give a float or nothing")
+    plan.kind === :forward || !any(Unions.is_array, found.arguments.parameters) ||
+        refuse("$(words(plan.what)): $(found.what): it is called with $(found.arguments): in reverse mode no rule can be used for arrays of values of one of several types")
 end
 
 function check_method(plan, found, rule, types...)

@@ -154,7 +154,8 @@ done:
 
 ; Flags: aligned, in a pool, of which kind elements are (1: references, 2: they hold some), the number of dimensions.
 define linkonce_odr void @enzyme.fill_flags(ptr %h, i16 %dimensions, i64 %kind) {
-  %bits = trunc i64 %kind to i16
+  %refers = and i64 %kind, 3
+  %bits = trunc i64 %refers to i16
   %high = shl i16 %bits, 12
   %both = or i16 %dimensions, %high
   %new = or i16 %both, -30720
@@ -166,7 +167,8 @@ define linkonce_odr void @enzyme.fill_flags(ptr %h, i16 %dimensions, i64 %kind) 
 ; Where elements are references, the data is there before they count.
 define linkonce_odr void @enzyme.first_data(ptr %h, i64 %bytes, i64 %kind) {
 top:
-  %values = icmp eq i64 %kind, 0
+  %refers = and i64 %kind, 3
+  %values = icmp eq i64 %refers, 0
   br i1 %values, label %done, label %make
 make:
   %data = call ptr @julia.array_data(i64 %bytes, i64 %kind)
@@ -235,6 +237,7 @@ done:
   ret ptr %h
 }
 
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 
 ; Where the header of an array ends, and its owner follows.
@@ -251,14 +254,15 @@ define linkonce_odr i64 @enzyme.header_bytes(ptr %array) {
   ret i64 %bytes
 }
 
-define linkonce_odr noalias ptr @julia.array_header_like(i64 %some, i64 %dimensions, ptr %array) {
+; What elements are: 1, references; 2, structures with such; 4, values of one of several types; 0, others.
+define linkonce_odr i64 @julia.array_kind(ptr %array) {
 top:
-  %type = call ptr @julia.typeof(ptr %array)
-  %flags.from = getelementptr i8, ptr %array, i64 16
-  %flags = load i16, ptr %flags.from, align 8
+  %flags.at = getelementptr i8, ptr %array, i64 16
+  %flags = load i16, ptr %flags.at, align 8
   %kind.bits = lshr i16 %flags, 12
   %kind16 = and i16 %kind.bits, 3
   %kind = zext i16 %kind16 to i64
+  %type = call ptr @julia.typeof(ptr %array)
   ; The type of elements is the first parameter (a list: number, first).
   %parameters.at = getelementptr i8, ptr %type, i64 16
   %parameters = load ptr, ptr %parameters.at, align 8
@@ -268,7 +272,39 @@ top:
   %union = load ptr, ptr @jl_uniontype_type, align 8
   %is_union = icmp eq ptr %element.type, %union
   %are_values = icmp eq i64 %kind, 0
-  %bad = and i1 %is_union, %are_values
+  %has_tags = and i1 %is_union, %are_values
+  %found = select i1 %has_tags, i64 4, i64 %kind
+  ret i64 %found
+}
+
+; Of the numbers of elements' types.
+define linkonce_odr void @julia.move_tags(ptr %to, ptr %from, i64 %n) {
+  call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 %n, i1 false)
+  ret void
+}
+define linkonce_odr i8 @julia.get_tag(ptr %at) {
+  %tag = load i8, ptr %at, align 1
+  ret i8 %tag
+}
+define linkonce_odr void @julia.set_tag(ptr %at, i8 %tag) {
+  store i8 %tag, ptr %at, align 1
+  ret void
+}
+define linkonce_odr void @julia.clear_tags(ptr %to, i64 %n) {
+  call void @llvm.memset.p0.i64(ptr %to, i8 0, i64 %n, i1 false)
+  ret void
+}
+
+; As an array; `known`: its kind, where it is known that it may be one of unions.
+define linkonce_odr noalias ptr @julia.array_header_like(i64 %some, i64 %known, ptr %array) {
+top:
+  %type = call ptr @julia.typeof(ptr %array)
+  %flags.from = getelementptr i8, ptr %array, i64 16
+  %flags = load i16, ptr %flags.from, align 8
+  %kind = call i64 @julia.array_kind(ptr %array)
+  %is_union = icmp ugt i64 %kind, 3
+  %is_unknown = icmp ult i64 %known, 4
+  %bad = and i1 %is_union, %is_unknown
   br i1 %bad, label %wrong, label %good
 wrong:
   call void @jl_error(ptr @enzyme.of_unions)

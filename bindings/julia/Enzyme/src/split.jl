@@ -10,6 +10,7 @@ mutable struct Tape{R}
     refs::R
     roots::Vector{Any}
     cached::Cached
+    before::Any # what arrays of values of one of several types were (tags.jl)
     used::Bool
 end
 
@@ -77,7 +78,7 @@ end
 function has_references(T, seen = Set{Any}())
     (T in seen || isbitstype(T) || T <: Union{AbstractString,Symbol,Type}) && return false
     push!(seen, T)
-    T <: Array && return !isbitstype(eltype(T))
+    T <: Array && return !isbitstype(eltype(T)) && !Base.isbitsunion(eltype(T))
     !isconcretetype(T) || any(F -> has_references(F, seen), fieldtypes(T))
 end
 
@@ -91,7 +92,9 @@ function sweep_expression(mode, RA, R0, FA, AS)
         refuse("$(words(what)): the result, a $R, holds arrays of references: return what these lead to in a tuple, or write it into an argument")
     p = parts_of(FA, AS, R, width, :(make_ref($R)))
     plan = plan_of(:split, p, width, mode, what)
-    shadow = RA <: Union{WithShadow,WithShadows} ? lane_values(p.lanes, width) : nothing
+    has_shadow = RA <: Union{WithShadow,WithShadows}
+    shadow = has_shadow ? lane_values(p.lanes, width) : nothing
+    follow = has_shadow && TypeTags.may_lead(R, TypeTags.is_vector) ? [:(seldom(TypeTags.follow_result!, result[], $l[])) for l in p.lanes] : Expr[]
     cached = Cached()
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))
@@ -100,8 +103,10 @@ function sweep_expression(mode, RA, R0, FA, AS)
         refs = ($(p.pointers...),)
         slots = map(pointer_from_objref, refs)
         GC.@preserve refs roots begin
+            before = $(QuoteNode(cached)).needs.unions ? seldom(TypeTags.before, (f, args...)) : nothing
             tape = go_forward($(QuoteNode(cached)), address, slots, roots, (f, args...))
-            return Tape(tape, refs, roots, $(QuoteNode(cached)), false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
+            $(follow...)
+            return Tape(tape, refs, roots, $(QuoteNode(cached)), before, false), $(needs_primal(mode) ? :(result[]) : nothing), $shadow
         end
     end
 end
@@ -135,7 +140,7 @@ end
         refs = tape.refs
         slots = map(pointer_from_objref, refs)
         GC.@preserve tape refs begin
-            go_back!(tape, slots, args)
+            reversed(go_back!, tape.before, args, tape, slots, args)
             tape.used = true
             return ($(Expr(:tuple, back...)),)
         end

@@ -6,7 +6,7 @@
 
 module Statements
 
-import ..LLVM, ..Emit, ..seldom
+import ..LLVM, ..Emit, ..Unions, ..seldom
 
 "The engine's name for a float type; empty for other types."
 float_name(@nospecialize(T)) = T === Float64 ? "double" : T === Float32 ? "float" : ""
@@ -133,7 +133,8 @@ has_object(@nospecialize(T)) =
 
 function object!(w::Writer, p::String, @nospecialize(T), above::Vector{Any})
     T <: Array || return content!(w, p, T, above, true)
-    E, size = eltype(T), Base.elsize(T)
+    E, size = eltype(T), Int(Base.elsize(T))
+    Base.isbitsunion(E) && return seldom(elements!, w, p, E, size)
     inline = Base.allocatedinline(E)
     found = inline ? runs!(Run[], E, 0) : Run[]
     has_references = inline ? E isa DataType && !isbitstype(E) && has_object(E) : has_object(E) && !is_in(above, E)
@@ -150,6 +151,18 @@ function object!(w::Writer, p::String, @nospecialize(T), above::Vector{Any})
     guarded!(w, emit!(w, "icmp ne i64 ", length, ", 0")) do
         last = element!(w, data, size, emit!(w, "sub i64 ", length, ", 1"), 0)
         inline ? references!(w, last, E, 0, above, false) : reference!(w, last, 0, E, above, false)
+    end
+end
+
+"The floats among elements that are values of one of several types. Integers that other elements hold in their place are not told."
+function elements!(w::Writer, p::String, @nospecialize(E), size::Int)
+    F, found = Unions.float_of(E), Run[]
+    F === nothing && foreach(S -> append!(found, filter(run -> run.name != "integer", runs!(Run[], S, 0))), Base.uniontypes(E))
+    F === nothing && isempty(found) && return
+    data, length = load!(w, "i8*", p, Emit.ARRAY.data), load!(w, "i64", p, Emit.ARRAY.length)
+    F === nothing || return state!(w, data, Run(0, float_name(F), sizeof(F), 1), emit!(w, "mul i64 ", length, ", ", string(size)))
+    for run in unique(found)
+        state!(w, element!(w, data, size, length, run.offset), run)
     end
 end
 

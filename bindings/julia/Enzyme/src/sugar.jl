@@ -45,8 +45,8 @@ end
 
 The unit vectors of the space of `x`, an array, a tuple of floats or a float, as a tuple.
 """
-onehot(x::Array) = ntuple(n -> (e = zero(x); e[n] = one(eltype(x)); e), length(x))
-onehot(x::Array, first::Int, last::Int) = ntuple(n -> (e = zero(x); e[first + n - 1] = one(eltype(x)); e), last - first + 1)
+onehot(x::Array) = ntuple(n -> unit(x, n), length(x))
+onehot(x::Array, first::Int, last::Int) = ntuple(n -> unit(x, first + n - 1), last - first + 1)
 onehot(x::NTuple{N,T}) where {N,T<:AbstractFloat} = ntuple(n -> ntuple(m -> T(m == n), N), N)
 onehot(x::AbstractFloat) = (one(x),)
 
@@ -96,7 +96,9 @@ function along_each(plain, f::F, x::X, ::Type{R}) where {F,X,R}
     out, first[2]
 end
 unit(x::AbstractFloat, n::Int) = one(x)
-unit(x::Array, n::Int) = (e = zero(x); e[n] = one(eltype(x)); e)
+unit(x::Array, n::Int) = Base.isbitsunion(eltype(x)) ? unit_of_float(x, n) : (e = zero(x); e[n] = one(eltype(x)); e)
+# Of an array with elements of several types: one without float has no direction.
+unit_of_float(x::Array, n::Int) = (e = make_zero(x); x[n] isa Differentiable && (e[n] = one(x[n])); e)
 
 "With so many lanes at once or, if nobody said how many and that is refused, with one."
 function one_by_one(f, chunk)
@@ -238,6 +240,7 @@ Adds the product of the Hessian of `f` at `x` with `v` to `product`, and the gra
 """
 @generated function hvp_and_gradient!(product::X, gradient::X, f::F, x::X, v::X) where {F,X}
     has_inline_floats(X) && return throwing(ArgumentError("hvp: the argument is a $X: products go to memory, so arrays are needed"))
+    Unions.leads_to_array(X) && return throwing(ArgumentError("hvp: the argument is a $X: products are not there for arrays of values of one of several types"))
     quote
         R = result_type(Core.Compiler.return_type(f, Tuple{X}))
         second_call(R, product, gradient, f, x, v)

@@ -166,6 +166,7 @@ struct Needs
     roots::Bool  # it makes objects, or is given some by functions of the run-time system
     stores::Bool # it stores references in objects
     calls::Bool  # some of its calls are dispatched at run time, whose needs are known then
+    unions::Bool # there may be arrays of values of one of several types
     all::Bool    # all that it holds can be rooted: not what functions give that are unknown, nor what it may take out of global objects
 end
 
@@ -174,6 +175,10 @@ undeclared(definitions::String) = join((line for line in split(runtime_text, '\n
     if !(startswith(line, "declare ") && occursin(string(" ptr ", match(r"@[^(]*\(", line).match), definitions))), '\n')
 
 no_inner(plan, dynamic) = refuse(plan.what, dynamic ? "a derivative within it, where calls are dispatched at run time" : "a derivative within one in two sweeps")
+
+"Of arrays of values of one of several types the engine must know where floats lie."
+check_unions(plan) = any(T -> Unions.leads_to_array(T, true), plan.signature.parameters) &&
+    refuse(plan.what, "an argument or the result leads to an array whose elements are floats of one size or of another")
 
 "The code of a derivative, and the code instances that say how long it holds: of the function and of rules."
 function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic::Bool, again::Bool, empty::Bool, shown::Union{Nothing,Set{String}})
@@ -202,11 +207,13 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     Normalise.mark_types!(m, false)
     objects = Literals.objects(m)
     Emit.optimise!(m)
-    Normalise.mark_types!(m, true)
+    unions = Normalise.mark_types!(m, true)
     literals = Literals.addresses(m, objects)
     Emit.strip_address_spaces!(m)
-    models = replace(replace(models_text, "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
-    stores, reads_globals, linked, elsewhere = Normalise.rewrite!(m, models, dynamic, catches)
+    unions = unions || Unions.are_in(objects, plan.signature)
+    unions && seldom(check_unions, plan)
+    models = replace(replace(replace(models_text, "@KIND@" => unions ? Unions.TEXT : Unions.PLAIN), "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
+    stores, reads_globals, linked, elsewhere = Normalise.rewrite!(m, models, dynamic, catches, unions)
     inner === nothing || seldom(Nested.replace!, m, inner)
     dynamic = dynamic && LLVM.GetNamedFunction(m, "enzyme.dynamic") != C_NULL
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan), has_result(plan))
@@ -254,7 +261,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
         derived == C_NULL || Library.free_module(derived)
     end
     refused === nothing || seldom(refuse, plan.what, refused)
-    code, addresses, Needs(!roots_none || dynamic, stores || dynamic, dynamic, roots_all && !((stores || dynamic) && reads_globals)), used
+    code, addresses, Needs(!roots_none || dynamic, stores || dynamic, dynamic, unions || dynamic, roots_all && !((stores || dynamic) && reads_globals)), used
 end
 
 "The derivative of one method for one request, as it was compiled last."
@@ -272,7 +279,7 @@ mutable struct Cached
     again::Bool   # what it asks for itself was inferred anew
     empty::Bool   # it was refused where the engine knew not that `nothing` has no content
     shown::Union{Nothing,Set{String}} # functions that catch exceptions in what the derivative depends on
-    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, true), false, false, false, nothing)
+    Cached() = new(UInt(0), UInt(0), UInt(0), [], nothing, C_NULL, C_NULL, C_NULL, Needs(false, false, false, false, true), false, false, false, nothing)
 end
 
 # Constants of compiled code can outlive a process, in the files of precompiled packages; addresses do not.

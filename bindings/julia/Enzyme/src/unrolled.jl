@@ -22,6 +22,31 @@ const Dense = Union{Columns,Rows}
 "So many pieces are taken one by one; of more it takes Julia long to compile what is done."
 const MOST = 64
 
+"The number of the next element that is not missing, behind all if there is none."
+function next_present(A::Array, n::Int)
+    n += 1
+    while n <= length(A) && A[n] === missing
+        n += 1
+    end
+    n
+end
+
+"The reduction of what is not missing, from the first to the last."
+function of_present(f::F, op::O, itr) where {F,O}
+    A, T = itr.x, eltype(itr)
+    n = next_present(A, 0)
+    n > length(A) && return Base.mapreduce_empty(f, op, T)
+    a, n = A[n]::T, next_present(A, n)
+    n > length(A) && return Base.mapreduce_first(f, op, a)
+    v = op(f(a), f(A[n]::T))
+    n = next_present(A, n)
+    while n <= length(A)
+        v = op(v, f(A[n]::T))
+        n = next_present(A, n)
+    end
+    v
+end
+
 "Throws what a function of Base throws of arguments that it does not take."
 @noinline function as_base(@nospecialize(f), @nospecialize(arguments...))
     Base.invokelatest(f, arguments...)
@@ -399,6 +424,9 @@ function add_methods!()
         # In the place of Base's own, which is this but for what it is compiled for.
         Base.vect(things::Vararg{Any,L}) where {L} = 1 < L <= MOST && within_autodiff() ? listed(Base.promote_typeof(things...), things) : copyto!(Vector{Base.promote_typeof(things...)}(undef, L), things)
         Base.mapreduce(f::F, op::O, A::Array, B::Array) where {F,O} = reduce(op, map(f, A, B))
+        # Base's own is compiled for any `f` and `op`.
+        Base._mapreduce(f::F, op::O, style::IndexLinear, itr::Base.SkipMissing{<:Array}) where {F,O} =
+            within_autodiff() ? of_present(f, op, itr) : invoke(Base._mapreduce, Tuple{Any,Any,IndexLinear,Base.SkipMissing{<:AbstractArray}}, f, op, style, itr)
         Base.hvcat(rows::NTuple{M,Int}, first::T, more::Vararg{T,L}) where {M,T<:Floats,L} = laid(T, Val(false), rows, (first, more...))
         Base._repeat(A::Array{T,N}, inner::NTuple{N,Int}, outer::NTuple{N,Int}) where {T,N} = within_autodiff() ? repeated(A, inner, outer) : own_repeated(A, inner, outer)::Array{T,N}
         Base.reducedim_init(f::F, op::typeof(max), A::Array{<:Floats}, dimensions) where {F} = start(f, op, typemin, A, dimensions)

@@ -18,7 +18,7 @@ function map_floats_of(g, x::A, seen) where {A<:Array}
     (copies_all(g) || may_differentiate(A)) || return x
     haskey(seen, x) && return seen[x]::A
     g isa Zero && eltype(A) <: AbstractFloat && isbitstype(eltype(A)) && return (seen[x] = zero(x))
-    out = similar(x)
+    out = Base.isbitsunion(eltype(A)) ? TypeTags.alike(x) : similar(x)
     seen[x] = out
     for n in eachindex(x)
         isassigned(x, n) && (out[n] = map_floats_of(g, x[n], seen))
@@ -49,7 +49,7 @@ A value of the shape of `x` in which all floats are zero: a shadow for `Duplicat
 make_zero(x::T) where {T} = isbitstype(T) ? map_floats_of(Zero(), x, nothing) : map_floats(Zero(), x)
 # Functions that are differentiated make shadows of these, too.
 make_zero(x::Union{AbstractFloat,Complex{<:AbstractFloat}}) = zero(x)
-make_zero(x::Array{<:Union{Float64,Float32,ComplexF64,ComplexF32}}) = zero(x)
+make_zero(x::Array{<:Union{Float64,Float32,ComplexF64,ComplexF32}}) = isbitstype(eltype(x)) ? zero(x) : map_floats(Zero(), x)
 make_zero(::Type{T}, seen::IdDict, x::T) where {T} = map_floats(Zero(), x, seen)::T
 
 """

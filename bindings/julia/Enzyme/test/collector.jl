@@ -98,7 +98,8 @@ EnzymeRules.reverse(config, f::Const{typeof(noted)}, dret::Active, tape, x::Acti
     GC.gc(false)
     @test made == [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [3.0, 0.0, 0.0]]
     @test push!(made, [1.0])[4] == [1.0]
-    @test_throws ErrorException autodiff(Forward, v -> copy(v), Duplicated(Union{Float64,Missing}[1.0, missing], Union{Float64,Missing}[1.0, missing]))
+    @test isequal(autodiff(Forward, v -> copy(v), Duplicated(Union{Float64,Missing}[1.0, missing], Union{Float64,Missing}[1.0, missing]))[1], Union{Float64,Missing}[1.0, missing])
+    @test_throws ErrorException autodiff(Forward, v -> (w = v .* 2; collect_now(); push!(v, w[1]); w), Duplicated([1.0], [1.0]))
     @test GC.enable(true)
 end
 

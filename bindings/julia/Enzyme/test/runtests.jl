@@ -4,7 +4,7 @@
 
 using Test, LinearAlgebra, Statistics, Enzyme
 
-const files = ["scalars", "arrays", "structures", "programs", "dynamic", "dispatched", "linear_algebra", "factorisations", "ranges", "assembled", "globals", "sugar", "errors", "catching", "modes", "nested", "everyday", "containers", "unchanged", "collector", "rules", "bitcode"]
+const files = ["scalars", "arrays", "structures", "programs", "dynamic", "dispatched", "linear_algebra", "factorisations", "ranges", "assembled", "globals", "sugar", "errors", "catching", "modes", "nested", "everyday", "containers", "unions", "unchanged", "collector", "rules", "bitcode"]
 
 @testset "Enzyme" begin
     @testset "$file" for file in (isempty(ARGS) ? files : ARGS)

@@ -106,3 +106,8 @@ end
     remake_zero!(x)
     @test x == [0.0]
 end
+
+@testset "compiled with the package" begin
+    # A signature that no method has would be inferred while the first derivative is awaited.
+    @test all(last, Enzyme.named)
+end
