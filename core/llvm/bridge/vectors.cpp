@@ -324,6 +324,20 @@ Value *gatherX86(CallInst &call) {
   return otherwise;
 }
 
+// All bits of the lanes for which the comparison is true. Only in whether they signal do the last sixteen differ.
+Value *compared(IRBuilder<> &builder, Value *a, Value *b, uint64_t control) {
+  constexpr CmpInst::Predicate predicates[] = {
+      CmpInst::FCMP_OEQ, CmpInst::FCMP_OLT, CmpInst::FCMP_OLE, CmpInst::FCMP_UNO,
+      CmpInst::FCMP_UNE, CmpInst::FCMP_UGE, CmpInst::FCMP_UGT, CmpInst::FCMP_ORD,
+      CmpInst::FCMP_UEQ, CmpInst::FCMP_ULT, CmpInst::FCMP_ULE, CmpInst::FCMP_FALSE,
+      CmpInst::FCMP_ONE, CmpInst::FCMP_OGE, CmpInst::FCMP_OGT, CmpInst::FCMP_TRUE};
+  Type *bits = a->getType()->getScalarType()->isDoubleTy() ? builder.getInt64Ty() : builder.getInt32Ty();
+  if (const unsigned lanes = lanesOf(a->getType()))
+    bits = FixedVectorType::get(bits, lanes);
+  Value *mask = builder.CreateSExt(builder.CreateFCmp(predicates[control % 16], a, b), bits);
+  return builder.CreateBitCast(mask, a->getType());
+}
+
 // Whether `call` was replaced. `name` is what follows `llvm.x86.`.
 bool rewriteX86(CallInst &call, StringRef name) {
   auto arg = [&](unsigned n) { return call.getArgOperand(n); };
@@ -382,6 +396,15 @@ bool rewriteX86(CallInst &call, StringRef name) {
   if ((stem == "dpps" || stem == "dppd" || stem.starts_with("dp.ps.")) && count == 3) {
     const auto control = constantOf(arg(2));
     return control && done(dotProduct(builder, arg(0), arg(1), *control));
+  }
+  if (stem.starts_with("cmp.") && count == 3 && arg(0)->getType() == type) {
+    const auto control = constantOf(arg(2));
+    if (!control || *control >= 32)
+      return false;
+    if (single)
+      return done(inLaneZero(builder, arg(0),
+                             compared(builder, laneZero(builder, arg(0)), laneZero(builder, arg(1)), *control)));
+    return done(compared(builder, arg(0), arg(1), *control));
   }
   if (stem.starts_with("blendv") && count == 3)
     return done(builder.CreateSelect(signMask(builder, arg(2)), arg(1), arg(0)));

@@ -69,7 +69,7 @@ fn entries(x: &[f64]) -> f64 {
     let norms = a.norm_l2() + c.squared_norm_l2() + e.row(1).norm_l2() + e.as_ref().submatrix(1, 1, 4, 3).norm_l2();
     c += &e;
     c *= Scale(x[1]);
-    norms + e.sum() + (-&c).sum() + e.col(2).sum() + weighed(c.as_ref())
+    norms + b.norm_l1() * c.norm_max() + e.sum() + (-&c).sum() + e.col(2).sum() + weighed(c.as_ref())
 }
 
 /// Linear systems by factors of rows that change places, an inverse and a determinant.
