@@ -48,6 +48,9 @@ impl Carry {
     }
 }
 
+/// Bytes of a double.
+const WORD: u64 = 8;
+
 /// How each value of `func` carries floats.
 pub fn analyze(
     module: &Module,
@@ -107,8 +110,8 @@ struct Pass<'a> {
     sinks: Vec<(ValueId, Carry)>,
     /// Values copied from or to places that hold pointers, or put where doubles and pointers take turns.
     pointers: Vec<ValueId>,
-    /// Values put where a double would be lost if they are taken for something else.
-    lost: Vec<ValueId>,
+    /// Values put where a double would be lost if they are taken for something else, and whether nobody would know.
+    lost: Vec<(ValueId, bool)>,
     /// Values of whose bits callees make floats.
     wanted: Vec<ValueId>,
 }
@@ -243,12 +246,15 @@ impl Pass<'_> {
         } else if pointer && read && !stated_integer && self.is_several_with_floats(class, p, len) {
             self.doubtful.push(v);
         } else if bytes.clash && stated_integer || pointer {
-            // A pointer is likely; but of a double that is put there instead nobody would know.
-            let lost = !read && !stated_integer && self.memory.may_lose_doubles(p, u64::from(bits / 8));
-            if !lost || !self.is_read_where_doubles_lie(v) {
-                self.integers.push(v);
+            // A pointer is likely; but a double that is put there instead would be lost: where the derivative makes the shadow it ends
+            // then, elsewhere nobody would know.
+            let len = u64::from(bits / 8);
+            let hides = !read && !stated_integer && self.memory.may_have_doubles(p, 0, len);
+            if hides && self.is_read_from(v, &|p| self.memory.may_have_doubles(p, 0, WORD)) {
+                let likely = self.is_read_from(v, &|p| self.memory.has_likely_doubles(p));
+                self.lost.push((v, likely && self.memory.may_lose_doubles(p, len)));
             } else {
-                self.lost.push(v);
+                self.integers.push(v);
             }
         } else if bytes.clash {
             self.doubtful.push(v);
@@ -286,7 +292,8 @@ impl Pass<'_> {
             std::mem::take(&mut self.integers).into_iter().flat_map(|v| self.merged_with(v)).collect();
         for v in std::mem::take(&mut self.doubtful) {
             if !integers.contains(&v) && !self.uses.is_constant_choice(self.func, v) {
-                self.spread(v, if self.is_told(v) { Carry::Word } else { Carry::Unknown });
+                let floats = matches!(self.out[v], Carry::Bits(..));
+                self.spread(v, if !floats && self.is_told(v) { Carry::Word } else { Carry::Unknown });
             }
         }
         // What is read is what was put there, unless that is now this, now that.
@@ -299,9 +306,11 @@ impl Pass<'_> {
                 self.spread(v, if self.is_moved(v) { Carry::Word } else { Carry::Unknown });
             }
         }
-        for v in std::mem::take(&mut self.lost) {
-            if self.out[v] == Carry::None {
-                self.spread(v, if self.is_told(v) { Carry::Word } else { Carry::Unknown });
+        for (v, in_silence) in std::mem::take(&mut self.lost) {
+            if self.out[v] == Carry::None && self.is_told(v) {
+                self.spread(v, Carry::Word);
+            } else if self.out[v] == Carry::None && in_silence {
+                self.spread(v, Carry::Unknown);
             }
         }
         for (v, carry) in std::mem::take(&mut self.sinks) {
@@ -311,12 +320,12 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether `v` is read where doubles may lie and nothing else is used.
-    fn is_read_where_doubles_lie(&self, v: ValueId) -> bool {
+    /// Whether `v`, or what it is merged with, is read from such a place.
+    fn is_read_from(&self, v: ValueId, such: &dyn Fn(ValueId) -> bool) -> bool {
         self.merged_with(v).into_iter().filter_map(|v| self.func.def_inst(v)).any(|i| {
             let inst = &self.func.insts[i];
             let place = inst.args.first().filter(|_| matches!(inst.op, Op::Load(_)));
-            place.is_some_and(|p| self.memory.has_likely_doubles(*p))
+            place.is_some_and(|p| such(*p))
         })
     }
 
@@ -335,20 +344,22 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether `v` is a word that is only moved, from and to places where words are told when the derivative runs and no characters lie.
+    /// Whether `v` is a word that is only moved, from and to places where words are told when the derivative runs and no characters lie,
+    /// of which doubles are known to lie in one.
     fn is_told(&self, v: ValueId) -> bool {
-        let tells = |p: &ValueId| self.memory.tells_words(*p) && !self.memory.holds_characters(*p);
-        let told = |place: Option<&ValueId>| place.is_some_and(tells);
-        let told = |i: InstId| match (&self.func.insts[i].op, self.func.insts[i].args.as_slice()) {
-            (Op::Load(_), args) => told(args.first()),
-            (Op::Store(_), args) => told(args.get(1)),
-            _ => true,
+        let place = |i: InstId| match (&self.func.insts[i].op, self.func.insts[i].args.as_slice()) {
+            (Op::Load(_), [p, ..]) | (Op::Store(_), [_, p, ..]) => Some(*p),
+            _ => None,
         };
-        let all_told = |v: ValueId| {
-            let is_word = matches!(self.module.ctx.types[self.func.ty(v)], Type::Int(64));
-            is_word && self.func.def_inst(v).is_none_or(told) && self.uses.of(v).iter().all(|i| told(*i))
-        };
-        self.is_moved(v) && self.merged_with(v).into_iter().all(all_told)
+        let merged = self.merged_with(v);
+        let is_word = |v: &ValueId| matches!(self.module.ctx.types[self.func.ty(*v)], Type::Int(64));
+        let accesses =
+            merged.iter().flat_map(|v| self.func.def_inst(*v).into_iter().chain(self.uses.of(*v).iter().copied()));
+        let places: BTreeSet<ValueId> = accesses.filter_map(place).collect();
+        self.is_moved(v)
+            && merged.iter().all(is_word)
+            && places.iter().all(|p| self.memory.tells_words(*p) && !self.memory.holds_characters(*p))
+            && places.iter().any(|p| self.memory.may_have_doubles(*p, 0, WORD))
     }
 
     /// `v` and all integers that it is merged with.

@@ -59,13 +59,14 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
         false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
     };
     if bytes.clash {
-        let words = |tells: &dyn Fn(ValueId) -> bool| {
-            let told = len.is_none_or(|n| n >= WORD) && places.iter().all(|p| !s.is_mixed(*p) && tells(*p));
-            (told && places.len() == 2).then_some(Bytes::Words)
+        let told = places.len() == 2 && are_words(s, places, len, &|p| s.unit.memory.tells_all_words(p));
+        let refused = match (told, doubtful()) {
+            (true, _) => return Ok(Bytes::Words),
+            (false, Ok(characters)) => return Ok(characters),
+            (false, Err(refused)) => refused,
         };
-        return words(&|p| s.unit.memory.tells_all_words(p))
-            .map_or_else(doubtful, Ok)
-            .or_else(|refused| words(&|p| s.unit.memory.tells_words(p)).ok_or(refused));
+        let told = places.len() == 2 && are_words(s, places, len, &|p| s.unit.memory.tells_words(p));
+        return if told { Ok(Bytes::Words) } else { Err(refused) };
     }
     if let Some(kind) = bytes.uniform() {
         return Ok(Bytes::Floats(kind));
@@ -98,6 +99,21 @@ pub fn leads_to_shadows(module: &Module, s: &Subject<'_>, places: &[ValueId], le
         let mut there = memory.classes[class].edges.iter().filter(|e| e.at.overlaps(8, memory.span_of[*p], len));
         there.any(|e| s.activity.is_shadowed(e.to))
     })
+}
+
+/// Whether all that may have a shadow in `len` bytes at these places are words that are told at run time, as `tells` says.
+fn are_words(s: &Subject<'_>, places: &[ValueId], len: Option<u64>, tells: &dyn Fn(ValueId) -> bool) -> bool {
+    len.is_none_or(|n| n >= WORD) && places.iter().all(|p| !s.is_mixed(*p) && tells(*p))
+}
+
+/// What the reallocation `i` of the memory at `places[1]`, which lies at `places[0]` from then on, moves: all of an object, which is
+/// aligned.
+pub fn classify_moved(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> Result<Bytes, Refusal> {
+    match classify_bytes(s, i, places, None)? {
+        Bytes::Characters if are_words(s, places, None, &|p| s.unit.memory.tells_words(p)) => Ok(Bytes::Words),
+        Bytes::Characters => Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i)),
+        bytes => Ok(bytes),
+    }
 }
 
 fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {

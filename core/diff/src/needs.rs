@@ -306,9 +306,7 @@ impl Collector<'_> {
                     if s.is_mixed(*p) || s.is_mixed(r) {
                         return self.refuse(i, "reallocation of memory that may be constant");
                     }
-                    if crate::copies::classify_bytes(s, i, &[r, *p], None)? == Bytes::Characters {
-                        return Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i));
-                    }
+                    crate::copies::classify_moved(s, i, &[r, *p])?;
                     self.shadow(*p);
                     self.shadow(r);
                     let sizes = [Some(size), count].into_iter().flatten().filter_map(|n| args.get(n));

@@ -361,7 +361,8 @@ impl FuncMemory {
         self.may_have_doubles(p, 0, POINTER) && !class.items.iter().any(other)
     }
 
-    fn may_have_doubles(&self, p: ValueId, offset: u64, len: u64) -> bool {
+    /// Whether anything but a declaration says that doubles lie in `len` bytes that begin `offset` bytes behind `p`.
+    pub fn may_have_doubles(&self, p: ValueId, offset: u64, len: u64) -> bool {
         let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
         let place = self.span_of[p].shift(offset as i64);
         let there = |(item, proof): (&Item, &Proof)| {

@@ -69,6 +69,10 @@ fn copies() {
     check(&format!("{store}  %y = load double, ptr %p"), "x=1 double");
     check(&format!("{store}  %y = load double, ptr %q"), "x=1 double");
     check(&format!("{store}  %y = load float, ptr %q"), "x=unknown");
+    // Where a double, a pointer and a number in use take turns, the word itself tells.
+    let turns = "  %y = load double, ptr %q\n  %z = load ptr, ptr %q\n  %n2 = load i64, ptr %q\n  %k = mul i64 %n2, 3";
+    check(&format!("{store}{turns}"), "x=word, n2=none, k=none");
+    check(&format!("{store}{turns}\n  %s = load float, ptr %q"), "x=unknown, n2=none, k=none");
     check(
         "  %x = load i64, ptr %p\n  %r = getelementptr float, ptr %p, i64 %n\n  %z = load float, ptr %r",
         "x=2 float",

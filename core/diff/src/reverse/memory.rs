@@ -19,7 +19,7 @@ use smallvec::smallvec;
 
 use super::Reverse;
 use super::place_of;
-use crate::copies::{Bytes, classify, classify_bytes};
+use crate::copies::{Bytes, classify, classify_moved};
 use crate::keys::Subject;
 use crate::lower::{Operands, product};
 use crate::owned::{Replaced, float_places, replaces_pointer};
@@ -132,7 +132,7 @@ impl Reverse<'_, '_> {
         let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
         let old = self.forward_shadow(args[ptr])?;
         let bytes = self.forward_bytes(args, size, count);
-        let content = classify_bytes(&self.s, i, &[r, args[ptr]], None)?;
+        let content = classify_moved(&self.s, i, &[r, args[ptr]])?;
         let alloc = crate::runtime::alloc(self.e.module);
         let new = self.e.call_func(alloc, &[bytes]);
         self.e.fill_zero(new, bytes);
@@ -230,7 +230,7 @@ impl Reverse<'_, '_> {
         count: Option<usize>,
     ) -> Result<(), Refusal> {
         let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
-        let content = classify_bytes(&self.s, i, &[r, args[ptr]], None)?;
+        let content = classify_moved(&self.s, i, &[r, args[ptr]])?;
         if matches!(content, Bytes::NoFloats(_)) {
             return Ok(());
         }
