@@ -122,8 +122,8 @@ pub fn entries<T: Number>(x: &[T]) -> T {
     let e = Matrix::new(6, 5, |i, j| c.at(i, j) * b.at(i, j).exp());
     let norms =
         a.squares().sqrt() + c.squares() + e.part(1, 0, 1, 5).squares().sqrt() + e.part(1, 1, 4, 3).squares().sqrt();
-    let largest = c.held.iter().map(|v| v.abs()).max_by(|p, q| p.re().total_cmp(&q.re())).unwrap_or(T::zero());
     let scaled = c.plus(&e).map(|v| v * x[1]);
+    let largest = scaled.held.iter().map(|v| v.abs()).max_by(|p, q| p.re().total_cmp(&q.re())).unwrap_or(T::zero());
     norms + b.map(|v| v.abs()).sum() * largest + e.sum() - scaled.sum() + e.part(0, 2, 6, 1).sum() + scaled.weighed()
 }
 
