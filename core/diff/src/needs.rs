@@ -303,9 +303,6 @@ impl Collector<'_> {
                     let (Some(p), Some(r)) = (args.get(ptr), result.filter(|r| s.has_shadow(*r))) else {
                         return Ok(());
                     };
-                    if s.is_mixed(*p) || s.is_mixed(r) {
-                        return self.refuse(i, "reallocation of memory that may be constant");
-                    }
                     crate::copies::classify_moved(s, i, &[r, *p])?;
                     self.shadow(*p);
                     self.shadow(r);

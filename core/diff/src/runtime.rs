@@ -205,6 +205,21 @@ pub fn require_shadow_of_copy(e: &mut Emit<'_>, to: (ValueId, ValueId), from: Op
     require_shadow(e, shadow, to.1, place);
 }
 
+/// Ends the program with a message if there is memory at `primal` that was declared constant, of which `shadow` is no other: it is about
+/// to be reallocated, and what holds its content then has a shadow.
+pub fn require_own(e: &mut Emit<'_>, shadow: ValueId, primal: ValueId, place: &str) {
+    let ty = e.ty(primal);
+    let null = e.b().zero(ty);
+    let constant = e.b().icmp(IntPred::Eq, shadow, primal);
+    let some = e.b().icmp(IntPred::Ne, primal, null);
+    let bad = e.b().binary(BinOp::And, constant, some);
+    let (constant, own) = (e.new_block("constant"), e.new_block("own"));
+    e.b().cond_br(bad, constant, own);
+    e.block = constant;
+    stop(e, place, "[E0203] memory that was declared constant is reallocated");
+    e.block = own;
+}
+
 /// Ends the program, and the block, with a message.
 pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
     fail(e, &format!("{place}: enzyme: {why}\n"));

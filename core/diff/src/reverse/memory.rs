@@ -9,8 +9,9 @@
 //! (`Options::atomic`), sums in shadow memory are atomic, float by float; what is overwritten is read and cleared as ever, since the
 //! program's own store was no other thread's business either.
 //!
-//! Not handled: reallocation and allocation through a pointer where memory may be constant; structures that cannot be
-//! told apart.
+//! Where memory may be constant, a reallocation of what is constant ends the program.
+//!
+//! Not handled: allocation through a pointer where memory may be constant; structures that cannot be told apart.
 
 use enzyme_analysis::Carry;
 use enzyme_ir::{BinOp, ByteRun, ByteType, FloatKind, FuncId, InstId, IntPred, MemClass, Op, RmwOp, Type, ValueId};
@@ -131,6 +132,10 @@ impl Reverse<'_, '_> {
     ) -> Result<(), Refusal> {
         let Some(r) = self.s.func.insts[i].result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
         let old = self.forward_shadow(args[ptr])?;
+        if self.s.is_mixed(args[ptr]) {
+            let (primal, place) = (self.forward_value(args[ptr]), place_of(self.e.module, self.s.func, i));
+            crate::runtime::require_own(&mut self.e, old, primal, &place);
+        }
         let bytes = self.forward_bytes(args, size, count);
         let content = classify_moved(&self.s, i, &[r, args[ptr]])?;
         let alloc = crate::runtime::alloc(self.e.module);

@@ -29,10 +29,11 @@ impl Tangent<'_, '_> {
     fn realloc(&mut self, i: InstId, inst: &Inst, ptr: usize, bytes: ValueId) -> Result<(), Refusal> {
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
         let Some(r) = inst.result.filter(|r| self.s.has_shadow(*r)) else { return Ok(()) };
-        if self.s.is_mixed(r) || self.s.is_mixed(args[ptr]) {
-            return self.refuse(i, "reallocation of memory that may be constant");
-        }
         let old = self.shadow(args[ptr])?;
+        if self.s.is_mixed(args[ptr]) {
+            let (primal, place) = (self.value(args[ptr]), place_of(self.e.module, self.s.func, i));
+            crate::runtime::require_own(&mut self.e, old, primal, &place);
+        }
         let kept = crate::runtime::common_bytes(&mut self.e, old, bytes);
         if let Some(new) = self.repeat(inst, &args, &[ptr])? {
             let rest = self.e.b().binary(BinOp::Sub, bytes, kept);

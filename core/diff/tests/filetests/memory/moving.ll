@@ -4,6 +4,7 @@
 ; grad: @shrink(1.5, 2.5)
 ; grad: @table([1.0, 2.0, 3.0], i64 3)
 ; grad: @through(1.5, 2.5)
+; grad: @own_or_constant([1.5, 2.5], const: [4.0, 5.0], i64 0)
 
 declare ptr @realloc(ptr, i64)
 declare ptr @reallocarray(ptr, i64, i64)
@@ -106,4 +107,30 @@ define double @through(double %x, double %y) {
   %again = load ptr, ptr %slot
   call void @free(ptr %again)
   ret double %d
+}
+
+; What grows is memory of its own; of that of the caller it might be, but does not.
+define double @own_or_constant(ptr %x, ptr %c, i64 %n) {
+  %h = call ptr @malloc(i64 16)
+  %a = load double, ptr %x
+  %xb = getelementptr double, ptr %x, i64 1
+  %b = load double, ptr %xb
+  %aa = fmul double %a, %a
+  store double %aa, ptr %h
+  %hb = getelementptr double, ptr %h, i64 1
+  store double %b, ptr %hb
+  %seven = icmp eq i64 %n, 7
+  %p = select i1 %seven, ptr %c, ptr %h
+  %q = call ptr @realloc(ptr %p, i64 24)
+  %qb = getelementptr double, ptr %q, i64 1
+  %qc = getelementptr double, ptr %q, i64 2
+  %d = load double, ptr %qb
+  %k = load double, ptr %c
+  %e = fmul double %d, %k
+  store double %e, ptr %qc
+  %f = load double, ptr %q
+  %g = load double, ptr %qc
+  %r = fmul double %f, %g
+  call void @free(ptr %q)
+  ret double %r
 }
