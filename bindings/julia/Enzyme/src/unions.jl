@@ -118,6 +118,20 @@ const PLAIN = """
     }
     """
 
+"A function of models that says of which floats the data of an array are, by the size of one."
+states(size::Int, float::String) = """
+    define void @enzyme.state.$size(i8* %array) alwaysinline {
+      %data_place = bitcast i8* %array to i8**
+      %data = load i8*, i8** %data_place, align 8
+      %length_at = getelementptr i8, i8* %array, i64 8
+      %length_place = bitcast i8* %length_at to i64*
+      %length = load i64, i64* %length_place, align 8
+      %bytes = call i64 @enzyme.bytes_of(i8* %array, i64 %length)
+      call void @__enzyme_$float(i8* %data, i64 %bytes)
+      ret void
+    }
+    """
+
 const TEXT = """
     declare void @__enzyme_double(i8*, i64)
     declare void @__enzyme_float(i8*, i64)
@@ -175,26 +189,6 @@ const TEXT = """
       %tags = getelementptr i8, i8* %data, i64 %before
       ret i8* %tags
     }
-    define void @enzyme.state.8(i8* %array) alwaysinline {
-      %data_place = bitcast i8* %array to i8**
-      %data = load i8*, i8** %data_place, align 8
-      %length_at = getelementptr i8, i8* %array, i64 8
-      %length_place = bitcast i8* %length_at to i64*
-      %length = load i64, i64* %length_place, align 8
-      %bytes = call i64 @enzyme.bytes_of(i8* %array, i64 %length)
-      call void @__enzyme_double(i8* %data, i64 %bytes)
-      ret void
-    }
-    define void @enzyme.state.4(i8* %array) alwaysinline {
-      %data_place = bitcast i8* %array to i8**
-      %data = load i8*, i8** %data_place, align 8
-      %length_at = getelementptr i8, i8* %array, i64 8
-      %length_place = bitcast i8* %length_at to i64*
-      %length = load i64, i64* %length_place, align 8
-      %bytes = call i64 @enzyme.bytes_of(i8* %array, i64 %length)
-      call void @__enzyme_float(i8* %data, i64 %bytes)
-      ret void
-    }
-    """
+    """ * states(8, "double") * states(4, "float")
 
 end

@@ -10,16 +10,8 @@ known() = Gaps([1.0, missing, 3.0, 2.0])
 of_squares(u) = (s = 0.0; for x in u; ismissing(x) || (s += x^2); end; s)
 is_near(a, b) = isapprox(a, b; rtol = 1e-5, atol = 1e-8)
 
-function differences(f, v::Vector{Float64})
-    map(eachindex(v)) do k
-        a, b = copy(v), copy(v)
-        a[k] += 1e-6
-        b[k] -= 1e-6
-        (f(a) - f(b)) / 2e-6
-    end
-end
-"Of a list with gaps: what is not there has no derivative."
-function differences(f, v::Gaps)
+"What is not there has no derivative."
+function differences(f, v)
     map(eachindex(v)) do k
         ismissing(v[k]) && return missing
         a, b = copy(v), copy(v)
