@@ -10,7 +10,9 @@
 // Not here, so refused: class(*), derived types with length parameters, reductions of other kinds than real, double
 // precision and (sums, products of matrices) complex, defined assignment, finalisers.
 
+#include "flang_products.h"
 #include "flang_rearrange.h"
+#include "flang_shifts.h"
 #include "flang_values.h"
 
 // Assignment.
@@ -143,6 +145,19 @@ int _FortranAAllocatableAllocateSource(descriptor *d, const descriptor *source, 
     return 0;
 }
 
+int _FortranAPointerAllocateSource(descriptor *d, const descriptor *source, _Bool stat, const descriptor *message,
+                                   const char *file, int line)
+{
+    (void)stat, (void)message;
+    if (d->type == CHARACTER && d->length != source->length)
+        REFUSE("allocation by a text of another length", file, line);
+    allocate(d);
+    copy(d->base, d, source, count_of(d), d->length);
+    if (owns(d))
+        own_elements(d, d->rank, derived_of(d), file, line);
+    return 0;
+}
+
 INLINE int deallocate(descriptor *d)
 {
     free(d->base);
@@ -212,9 +227,18 @@ void _FortranAPointerNullifyDerived(descriptor *d, const derived_type *type, int
 INLINE void apply_mold(descriptor *d, const descriptor *mold, int rank, int attribute)
 {
     const derived_type *type = derived_of(mold);
-    if (!type)
+    if (type) {
+        become(d, type, rank, attribute);
+        return;
+    }
+    if (d->extra & 1)
         REFUSE("allocation of class(*) by another variable", 0, 0);
-    become(d, type, rank, attribute);
+    d->base = 0;
+    d->length = mold->length;
+    d->version = VERSION;
+    d->rank = (signed char)rank;
+    d->type = mold->type;
+    d->attribute = (signed char)attribute;
 }
 
 void _FortranAAllocatableApplyMold(descriptor *d, const descriptor *mold, int rank)
@@ -265,6 +289,55 @@ void _FortranAAssignPolymorphic(descriptor *to, const descriptor *from, const ch
     free(old.base);
 }
 
+// An array of any rank is passed on by a descriptor of its own: as it is, or with lower bounds of 1 or 0.
+void _FortranACopyAndUpdateDescriptor(descriptor *to, const descriptor *from, const derived_type *type, signed char attribute,
+                                      int bounds)
+{
+    to->base = from->base;
+    to->length = from->length;
+    to->version = from->version;
+    to->rank = from->rank;
+    to->type = from->type;
+    to->attribute = attribute;
+    to->extra = from->extra;
+    DIMENSIONS(r, 0, from->rank) {
+        move_dimension(&to->dims[r], &from->dims[r]);
+        if (bounds > 0)
+            to->dims[r].lower = bounds == 1;
+    }
+    const derived_type *known = derived_of(from);
+    if (known) {
+        addendum_of(to, from->rank)->type = type ? type : known;
+        addendum_of(to, from->rank)->lengths = 0;
+    }
+}
+
+// Random numbers are constants. They are drawn one by one into a place of their own, so that no other memory is seen to
+// change but by what is stored here.
+void drawn(const descriptor *, const char *, int) __asm__("enzyme.runtime._FortranARandomNumber");
+
+#define DRAW(T)                                                                                                        \
+    for (wide k = 0; k < n; k++) {                                                                                     \
+        T number = 0;                                                                                                  \
+        one.base = (char *)&number;                                                                                    \
+        drawn(&one, file, line);                                                                                       \
+        *(T *)(d->base + place(d, flat, k)) = number;                                                                  \
+    }
+
+void _FortranARandomNumber(const descriptor *d, const char *file, int line)
+{
+    const wide n = count_of(d);
+    const int flat = is_dense(d);
+    descriptor one;
+    establish(&one, d, 0);
+    one.attribute = 0;
+    switch (d->type) {
+    case REAL8: DRAW(double) break;
+    case REAL4: DRAW(float) break;
+    default: REFUSE("random numbers of other kinds than real", file, line);
+    }
+}
+
 // Reductions to a scalar.
 
 #define REDUCE(NAME, T, START, STEP, END)                                                                              \
@@ -290,6 +363,27 @@ REDUCE(_FortranAMaxvalReal8, double, -__DBL_MAX__, e > out ? e : out, out)
 REDUCE(_FortranAMaxvalReal4, float, -__FLT_MAX__, e > out ? e : out, out)
 REDUCE(_FortranAMinvalReal8, double, __DBL_MAX__, e < out ? e : out, out)
 REDUCE(_FortranAMinvalReal4, float, __FLT_MAX__, e < out ? e : out, out)
+
+#define COMPLEX_PRODUCT(NAME, T)                                                                                       \
+    void NAME(T *result, const descriptor *x, const char *file, int line, int dim, const descriptor *mask)             \
+    {                                                                                                                  \
+        (void)file, (void)line, (void)dim;                                                                             \
+        const wide n = count_of(x);                                                                                    \
+        const int flat = is_dense(x);                                                                                  \
+        T re = 1, im = 0;                                                                                              \
+        for (wide k = 0; k < n; k++)                                                                                   \
+            if (holds(mask, k)) {                                                                                      \
+                const T *e = (const T *)(x->base + place(x, flat, k));                                                 \
+                const T next = re * e[0] - im * e[1];                                                                  \
+                im = re * e[1] + im * e[0];                                                                            \
+                re = next;                                                                                             \
+            }                                                                                                          \
+        result[0] = re;                                                                                                \
+        result[1] = im;                                                                                                \
+    }
+
+COMPLEX_PRODUCT(_FortranACppProductComplex8, double)
+COMPLEX_PRODUCT(_FortranACppProductComplex4, float)
 
 #define COMPLEX_SUM(NAME, T)                                                                                           \
     void NAME(T *result, const descriptor *x, const char *file, int line, int dim, const descriptor *mask)             \
@@ -325,38 +419,20 @@ COMPLEX_SUM(_FortranACppSumComplex4, complex8)
 NORM(_FortranANorm2_8, double, sqrt)
 NORM(_FortranANorm2_4, float, sqrtf)
 
-#define DOT(NAME, T)                                                                                                   \
-    T NAME(const descriptor *x, const descriptor *y, const char *file, int line)                                       \
-    {                                                                                                                  \
-        (void)file, (void)line;                                                                                        \
-        T out = 0;                                                                                                     \
-        for (wide k = 0; k < x->dims[0].extent; k++)                                                                   \
-            out += *(const T *)(x->base + k * x->dims[0].stride) * *(const T *)(y->base + k * y->dims[0].stride);      \
-        return out;                                                                                                    \
-    }
-
-DOT(_FortranADotProductReal8, double)
-DOT(_FortranADotProductReal4, float)
-
-#define COMPLEX_DOT(NAME, T, PART)                                                                                     \
-    void NAME(T *result, const descriptor *x, const descriptor *y, const char *file, int line)                         \
-    {                                                                                                                  \
-        (void)file, (void)line;                                                                                        \
-        PART re = 0, im = 0;                                                                                           \
-        for (wide k = 0; k < x->dims[0].extent; k++) {                                                                 \
-            const PART *a = (const PART *)(x->base + k * x->dims[0].stride);                                           \
-            const PART *b = (const PART *)(y->base + k * y->dims[0].stride);                                           \
-            re += a[0] * b[0] + a[1] * b[1];                                                                           \
-            im += a[0] * b[1] - a[1] * b[0];                                                                           \
-        }                                                                                                              \
-        ((PART *)result)[0] = re;                                                                                      \
-        ((PART *)result)[1] = im;                                                                                      \
-    }
-
-COMPLEX_DOT(_FortranACppDotProductComplex8, complex16, double)
-COMPLEX_DOT(_FortranACppDotProductComplex4, complex8, float)
-
 // Reductions along one dimension.
+
+// Memory for what is left of an array without that dimension; how many elements that are.
+INLINE wide shape_without(descriptor *result, const descriptor *x, int along)
+{
+    wide left = 1, bytes = (wide)x->length;
+    DIMENSIONS(r, 0, x->rank)
+        if (r != along) {
+            shape(result, r < along ? r : r - 1, x->dims[r].extent, &bytes);
+            left *= x->dims[r].extent;
+        }
+    result->base = fresh(bytes);
+    return left;
+}
 
 #define REDUCE_ALONG(T, START, STEP)                                                                                   \
     for (wide k = 0; k < left; k++) {                                                                                  \
@@ -372,31 +448,104 @@ COMPLEX_DOT(_FortranACppDotProductComplex4, complex8, float)
         ((T *)base)[k] = out;                                                                                          \
     }
 
-#define ALONG(NAME, START8, START4, STEP)                                                                              \
+#define COMPLEX_ALONG                                                                                                  \
+    case COMPLEX8: REDUCE_ALONG(complex16, 0, out + e) break;                                                          \
+    case COMPLEX4: REDUCE_ALONG(complex8, 0, out + e) break;
+
+#define ALONG(NAME, START8, START4, STEP, MORE)                                                                        \
     void NAME(descriptor *result, const descriptor *x, int dim, const char *file, int line, const descriptor *mask)    \
     {                                                                                                                  \
         const int along = dim - 1;                                                                                     \
         const wide extent = x->dims[along].extent;                                                                     \
         establish(result, x, x->rank - 1);                                                                             \
-        wide left = 1, bytes = (wide)x->length;                                                                        \
-        DIMENSIONS(r, 0, x->rank)                                                                                      \
-            if (r != along) {                                                                                          \
-                shape(result, r < along ? r : r - 1, x->dims[r].extent, &bytes);                                       \
-                left *= x->dims[r].extent;                                                                             \
-            }                                                                                                          \
-        char *base = fresh(bytes);                                                                                     \
-        result->base = base;                                                                                           \
+        const wide left = shape_without(result, x, along);                                                             \
+        char *base = result->base;                                                                                     \
         switch (x->type) {                                                                                             \
         case REAL8: REDUCE_ALONG(double, START8, STEP) break;                                                          \
         case REAL4: REDUCE_ALONG(float, START4, STEP) break;                                                           \
+            MORE                                                                                                       \
         default: REFUSE("a reduction along a dimension of other kinds than real", file, line);                         \
         }                                                                                                              \
     }
 
-ALONG(_FortranASumDim, 0, 0, out + e)
-ALONG(_FortranAProductDim, 1, 1, out *e)
-ALONG(_FortranAMaxvalDim, -__DBL_MAX__, -__FLT_MAX__, e > out ? e : out)
-ALONG(_FortranAMinvalDim, __DBL_MAX__, __FLT_MAX__, e < out ? e : out)
+ALONG(_FortranASumDim, 0, 0, out + e, COMPLEX_ALONG)
+ALONG(_FortranAProductDim, 1, 1, out *e, )
+ALONG(_FortranAMaxvalDim, -__DBL_MAX__, -__FLT_MAX__, e > out ? e : out, )
+ALONG(_FortranAMinvalDim, __DBL_MAX__, __FLT_MAX__, e < out ? e : out, )
+
+void _FortranANorm2Dim(descriptor *result, const descriptor *x, int dim, const char *file, int line)
+{
+    const int along = dim - 1;
+    const descriptor *mask = 0;
+    const wide extent = x->dims[along].extent;
+    establish(result, x, x->rank - 1);
+    const wide left = shape_without(result, x, along);
+    char *base = result->base;
+    switch (x->type) {
+    case REAL8:
+        REDUCE_ALONG(double, 0, out + e * e)
+        for (wide k = 0; k < left; k++)
+            ((double *)base)[k] = sqrt(((double *)base)[k]);
+        break;
+    case REAL4:
+        REDUCE_ALONG(float, 0, out + e * e)
+        for (wide k = 0; k < left; k++)
+            ((float *)base)[k] = sqrtf(((float *)base)[k]);
+        break;
+    default:
+        REFUSE("norms of other kinds than real", file, line);
+    }
+}
+
+// Reductions by a function of the program, of elements in their order; the identity is the result where there is none.
+
+#define FOLD(T, AT, CALL)                                                                                              \
+    T out = identity ? *identity : 0;                                                                                  \
+    int begun = 0;                                                                                                     \
+    for (wide i = 0; i < extent; i++)                                                                                  \
+        if (!mask || is_true(mask, mask->rank == 0 ? 0 : AT(mask))) {                                                  \
+            const T e = *(const T *)(x->base + AT(x));                                                                 \
+            out = begun ? CALL : e;                                                                                    \
+            begun = 1;                                                                                                 \
+        }
+
+#define BY_REFERENCE operation(&out, &e)
+#define BY_VALUE operation(out, e)
+#define IN_ORDER(d) place(d, 0, i)
+#define IN_ROW(d) place_without(d, along, k) + i * (d)->dims[along].stride
+
+#define FOLDS(KIND, T, HOW, CALL, ...)                                                                                 \
+    T _FortranAReduce##KIND##HOW(const descriptor *x, T (*operation)(__VA_ARGS__), const char *file, int line,         \
+                                 int dim, const descriptor *mask, const T *identity, _Bool ordered)                    \
+    {                                                                                                                  \
+        (void)dim, (void)ordered;                                                                                      \
+        const wide extent = count_of(x);                                                                               \
+        FOLD(T, IN_ORDER, CALL)                                                                                        \
+        if (!begun && !identity)                                                                                       \
+            REFUSE("reduce without an identity where there is no element", file, line);                                \
+        return out;                                                                                                    \
+    }                                                                                                                  \
+    void _FortranAReduce##KIND##Dim##HOW(descriptor *result, const descriptor *x, T (*operation)(__VA_ARGS__),         \
+                                         const char *file, int line, int dim, const descriptor *mask,                  \
+                                         const T *identity, _Bool ordered)                                             \
+    {                                                                                                                  \
+        (void)ordered;                                                                                                 \
+        const int along = dim - 1;                                                                                     \
+        const wide extent = x->dims[along].extent;                                                                     \
+        establish(result, x, x->rank - 1);                                                                             \
+        const wide left = shape_without(result, x, along);                                                             \
+        for (wide k = 0; k < left; k++) {                                                                              \
+            FOLD(T, IN_ROW, CALL)                                                                                      \
+            if (!begun && !identity)                                                                                   \
+                REFUSE("reduce without an identity where there is no element", file, line);                            \
+            ((T *)result->base)[k] = out;                                                                              \
+        }                                                                                                              \
+    }
+
+FOLDS(Real8, double, Ref, BY_REFERENCE, const double *, const double *)
+FOLDS(Real8, double, Value, BY_VALUE, double, double)
+FOLDS(Real4, float, Ref, BY_REFERENCE, const float *, const float *)
+FOLDS(Real4, float, Value, BY_VALUE, float, float)
 
 // Places of extrema, as integers of 4 or 8 bytes.
 
@@ -491,63 +640,6 @@ PLACE(_FortranAMaxlocReal8, double, >)
 PLACE(_FortranAMinlocReal8, double, <)
 PLACE(_FortranAMaxlocReal4, float, >)
 PLACE(_FortranAMinlocReal4, float, <)
-
-// Products of matrices.
-
-#define PRODUCT(T)                                                                                                     \
-    for (wide j = 0; j < columns; j++)                                                                                 \
-        for (wide i = 0; i < rows; i++) {                                                                              \
-            T out = 0;                                                                                                 \
-            for (wide k = 0; k < inner; k++)                                                                           \
-                out += *(const T *)(a->base + i * a_row + k * a_column) *                                              \
-                       *(const T *)(b->base + k * b_row + j * b_column);                                               \
-            ((T *)base)[i + j * rows] = out;                                                                           \
-        }
-
-#define PRODUCT_COMPLEX(T)                                                                                             \
-    for (wide j = 0; j < columns; j++)                                                                                 \
-        for (wide i = 0; i < rows; i++) {                                                                              \
-            T re = 0, im = 0;                                                                                          \
-            for (wide k = 0; k < inner; k++) {                                                                         \
-                const T *p = (const T *)(a->base + i * a_row + k * a_column);                                          \
-                const T *q = (const T *)(b->base + k * b_row + j * b_column);                                          \
-                re += p[0] * q[0] - p[1] * q[1];                                                                       \
-                im += p[0] * q[1] + p[1] * q[0];                                                                       \
-            }                                                                                                          \
-            ((T *)base)[2 * (i + j * rows)] = re;                                                                      \
-            ((T *)base)[2 * (i + j * rows) + 1] = im;                                                                  \
-        }
-
-#define MATMUL(NAME, HOW, T, TYPE, LENGTH, TRANSPOSED)                                                                               \
-    void NAME(descriptor *result, const descriptor *a, const descriptor *b, const char *file, int line)                \
-    {                                                                                                                  \
-        (void)file, (void)line;                                                                                        \
-        const int first = TRANSPOSED;                                                                                  \
-        const wide a_row = a->rank == 2 ? a->dims[first].stride : 0;                                                   \
-        const wide a_column = a->rank == 2 ? a->dims[1 - first].stride : a->dims[0].stride;                            \
-        const wide rows = a->rank == 2 ? a->dims[first].extent : 1;                                                    \
-        const wide inner = b->dims[0].extent;                                                                          \
-        const wide b_row = b->dims[0].stride, b_column = b->rank == 2 ? b->dims[1].stride : 0;                         \
-        const wide columns = b->rank == 2 ? b->dims[1].extent : 1;                                                     \
-        establish(result, a, a->rank + b->rank - 2);                                                                   \
-        result->type = TYPE;                                                                                           \
-        result->length = LENGTH;                                                                                       \
-        wide bytes = LENGTH;                                                                                           \
-        if (a->rank == 2)                                                                                              \
-            shape(result, 0, rows, &bytes);                                                                            \
-        if (b->rank == 2)                                                                                              \
-            shape(result, a->rank - 1, columns, &bytes);                                                               \
-        char *base = fresh(bytes);                                                                                     \
-        HOW(T)                                                                                                         \
-        result->base = base;                                                                                           \
-    }
-
-MATMUL(_FortranAMatmulReal8Real8, PRODUCT, double, REAL8, 8, 0)
-MATMUL(_FortranAMatmulReal4Real4, PRODUCT, float, REAL4, 4, 0)
-MATMUL(_FortranAMatmulComplex8Complex8, PRODUCT_COMPLEX, double, COMPLEX8, 16, 0)
-MATMUL(_FortranAMatmulComplex4Complex4, PRODUCT_COMPLEX, float, COMPLEX4, 8, 0)
-MATMUL(_FortranAMatmulTransposeReal8Real8, PRODUCT, double, REAL8, 8, 1)
-MATMUL(_FortranAMatmulTransposeReal4Real4, PRODUCT, float, REAL4, 4, 1)
 
 // Array constructors whose size is not known before: a record in the caller's memory holds the array and its capacity.
 
@@ -649,6 +741,12 @@ float ldexpf(float, int);
 INLINE int clamped(wide n) { return n < -5000 ? -5000 : n > 5000 ? 5000 : (int)n; }
 double _FortranAScale8(double x, wide n) { return ldexp(x, clamped(n)); }
 float _FortranAScale4(float x, wide n) { return ldexpf(x, clamped(n)); }
+
+// The same number with another power of two.
+int ilogb(double);
+int ilogbf(float);
+double _FortranASetExponent8(double x, wide n) { return x != 0 ? ldexp(x, clamped(n - 1 - ilogb(x))) : x; }
+float _FortranASetExponent4(float x, wide n) { return x != 0 ? ldexpf(x, clamped(n - 1 - ilogbf(x))) : x; }
 
 // Powers of complex numbers.
 complex16 _FortranAzpowi(complex16 z, int n)

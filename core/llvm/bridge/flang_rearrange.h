@@ -1,4 +1,4 @@
-// Rearrangements of arrays: transposes, new shapes, copies along a new dimension, shifts, packing. Part of flang.c.
+// Rearrangements of arrays: transposes, new shapes, copies along a new dimension, packing. Part of flang.c.
 
 #ifndef ENZYME_FLANG_REARRANGE_H
 #define ENZYME_FLANG_REARRANGE_H
@@ -30,8 +30,8 @@ void _FortranATranspose(descriptor *result, const descriptor *x, const char *fil
   result->base = base;
 }
 
-INLINE wide integer_at(const descriptor *d, wide k) {
-  const char *p = d->base + (d->rank == 0 ? 0 : k * d->dims[0].stride);
+INLINE wide integer_in(const descriptor *d, wide at) {
+  const char *p = d->base + at;
   switch (d->length) {
   case 1:
     return *(const signed char *)p;
@@ -44,10 +44,10 @@ INLINE wide integer_at(const descriptor *d, wide k) {
   }
 }
 
+INLINE wide integer_at(const descriptor *d, wide k) { return integer_in(d, d->rank == 0 ? 0 : k * d->dims[0].stride); }
+
 void _FortranAReshape(descriptor *result, const descriptor *x, const descriptor *to, const descriptor *pad,
                       const descriptor *order, const char *file, int line) {
-  if (order)
-    REFUSE("reshape with an order", file, line);
   const int rank = (int)to->dims[0].extent;
   rearranged(result, x, rank, file, line);
   const size length = x->length;
@@ -62,15 +62,26 @@ void _FortranAReshape(descriptor *result, const descriptor *x, const descriptor 
   char *base = fresh(bytes);
   if (first < n && !pad)
     REFUSE("reshape of too few elements", file, line);
-  copy(base, 0, x, first, length);
-  if (first < n) {
-    const wide more = count_of(pad);
+  // Where elements go in turn: along the dimensions in the order that is asked for.
+  descriptor turns;
+  establish(&turns, result, rank);
+  DIMENSIONS(r, 0, rank) {
+    const wide along = order ? integer_at(order, r) - 1 : r;
+    move_dimension(&turns.dims[r], &result->dims[along]);
+  }
+  turns.base = base;
+  const int flat = !order;
+  const wide more = pad ? count_of(pad) : 0;
+  if (flat)
+    copy(base, 0, x, first, length);
 #define LOOP(T)                                                                                                        \
-  for (wide k = first; k < n; k++)                                                                                     \
-    move_##T(base + k * (wide)length, pad->base + place(pad, 0, (k - first) % more), length);
+  for (wide k = flat ? first : 0; k < n; k++) {                                                                        \
+    const char *from = k < first ? x->base + place(x, 0, k) : pad->base + place(pad, 0, (k - first) % more);           \
+    move_##T(base + place_in(&turns, rank, flat, k), from, length);                                                    \
+  }
+  if (!flat || first < n)
     EACH_KIND(x->type, length, LOOP)
 #undef LOOP
-  }
   result->base = base;
 }
 
@@ -94,72 +105,6 @@ void _FortranASpread(descriptor *result, const descriptor *x, int dim, wide copi
                length);
   EACH_KIND(x->type, length, LOOP)
 #undef LOOP
-  result->base = base;
-}
-
-void _FortranACshiftVector(descriptor *result, const descriptor *x, wide shift, const char *file, int line) {
-  rearranged(result, x, 1, file, line);
-  const size length = x->length;
-  const wide n = x->dims[0].extent;
-  wide bytes = (wide)length;
-  shape(result, 0, n, &bytes);
-  char *base = fresh(bytes);
-  const wide by = n > 0 ? (shift % n + n) % n : 0;
-#define LOOP(T)                                                                                                        \
-  for (wide k = 0; k < n; k++)                                                                                         \
-    move_##T(base + k * (wide)length, x->base + (k + by < n ? k + by : k + by - n) * x->dims[0].stride, length);
-  EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-  result->base = base;
-}
-
-// The same along one dimension, by one number or by as many as there are rows.
-void _FortranACshift(descriptor *result, const descriptor *x, const descriptor *shift, int dim, const char *file,
-                     int line) {
-  if (x->rank != 2 || shift->rank > 1)
-    REFUSE("cshift of arrays of more than two dimensions", file, line);
-  rearranged(result, x, 2, file, line);
-  const size length = x->length;
-  const wide rows = x->dims[0].extent, columns = x->dims[1].extent;
-  wide bytes = (wide)length;
-  shape(result, 0, rows, &bytes);
-  shape(result, 1, columns, &bytes);
-  char *base = fresh(bytes);
-#define LOOP(T)                                                                                                        \
-  for (wide j = 0; j < columns; j++)                                                                                   \
-    for (wide i = 0; i < rows; i++) {                                                                                  \
-      const wide by = integer_at(shift, dim == 1 ? j : i);                                                             \
-      const wide from_i = dim == 1 ? ((i + by) % rows + rows) % rows : i;                                              \
-      const wide from_j = dim == 1 ? j : ((j + by) % columns + columns) % columns;                                     \
-      move_##T(base + (i + j * rows) * (wide)length,                                                                   \
-               x->base + from_i * x->dims[0].stride + from_j * x->dims[1].stride, length);                             \
-    }
-  EACH_KIND(x->type, length, LOOP)
-#undef LOOP
-  result->base = base;
-}
-
-void _FortranAEoshiftVector(descriptor *result, const descriptor *x, wide shift, const descriptor *boundary,
-                            const char *file, int line) {
-  rearranged(result, x, 1, file, line);
-  const size length = x->length;
-  const wide n = x->dims[0].extent;
-  wide bytes = (wide)length;
-  shape(result, 0, n, &bytes);
-  char *base = fresh(bytes);
-  if (x->type != REAL8 && x->type != REAL4)
-    REFUSE("eoshift of other kinds than real", file, line);
-#define SHIFT(T)                                                                                                       \
-  {                                                                                                                    \
-    const T edge = boundary ? *(const T *)boundary->base : 0;                                                          \
-    for (wide k = 0; k < n; k++)                                                                                       \
-      ((T *)base)[k] =                                                                                                 \
-          k + shift >= 0 && k + shift < n ? *(const T *)(x->base + (k + shift) * x->dims[0].stride) : edge;            \
-  }
-  if (x->type == REAL8)
-    SHIFT(double)
-  else
-    SHIFT(float)
   result->base = base;
 }
 
@@ -212,6 +157,35 @@ void _FortranAUnpack(descriptor *result, const descriptor *vector, const descrip
   EACH_KIND(vector->type, length, LOOP)
 #undef LOOP
   result->base = base;
+}
+
+// Bits taken for those of another type: a scalar or a vector of the type of `mold`, as large as `size` says if it is
+// not negative, and as what is copied otherwise.
+INLINE void transfer(descriptor *result, const descriptor *from, const descriptor *mold, wide given, const char *file,
+                     int line) {
+  if (owns(from) || owns(mold))
+    REFUSE("transfer of derived types with allocatable components", file, line);
+  if (!is_dense(from))
+    REFUSE("transfer of a section with gaps", file, line);
+  const wide length = (wide)mold->length, bytes = count_of(from) * (wide)from->length;
+  const int rank = mold->rank > 0 || given >= 0;
+  establish(result, mold, rank);
+  const wide count = given >= 0 ? given : rank == 0 ? 1 : length > 0 ? (bytes + length - 1) / length : 0;
+  wide room = length;
+  if (rank > 0)
+    shape(result, 0, count, &room);
+  char *base = fresh(room);
+  __builtin_memcpy(base, from->base, (size)(bytes < room ? bytes : room));
+  result->base = base;
+}
+
+void _FortranATransfer(descriptor *result, const descriptor *from, const descriptor *mold, const char *file, int line) {
+  transfer(result, from, mold, -1, file, line);
+}
+
+void _FortranATransferSize(descriptor *result, const descriptor *from, const descriptor *mold, const char *file,
+                           int line, wide given) {
+  transfer(result, from, mold, given, file, line);
 }
 
 #endif

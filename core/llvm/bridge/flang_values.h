@@ -658,17 +658,16 @@ SHARED void assign(descriptor *to, const descriptor *from, const char *file, int
   if (!temporary && (owning || (from->rank > 0 && overlap(to, from, rank)))) {
     // By way of memory of its own: what owners hold is copied before what it replaces is given back, of which it may
     // be a part.
-    const wide n = count_of(from);
     descriptor middle;
-    establish(&middle, from, from->rank > 0);
+    establish(&middle, from, from->rank);
     wide bytes = (wide)length;
-    if (from->rank > 0)
-      shape(&middle, 0, n, &bytes);
+    DIMENSIONS(r, 0, from->rank)
+    shape(&middle, r, from->dims[r].extent, &bytes);
     char *between = fresh(bytes);
     middle.base = between;
-    copy(between, 0, from, n, length);
+    copy(between, 0, from, count_of(from), length);
     if (owning) {
-      own_elements(&middle, from->rank > 0, derived, file, line);
+      own_elements(&middle, from->rank, derived, file, line);
       disown_elements(to, rank, derived, file, line);
     }
     if (other_length)

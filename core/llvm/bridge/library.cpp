@@ -25,6 +25,9 @@ constexpr StringLiteral kFlangMark = "enzyme-flang";
 // Instructions beyond which a function grows no more by that.
 constexpr uint64_t kFlangLimit = 200'000;
 
+// A body calls the library's own function by its symbol after this.
+constexpr StringLiteral kOriginal = "enzyme.runtime.";
+
 bool isFlang(StringRef name) { return name.starts_with("_FortranA"); }
 
 StringRef bitcode(StringRef name) {
@@ -71,9 +74,11 @@ private:
           use(*constant);
     if (auto *function = dyn_cast<Function>(&value)) {
       const std::string name = ("enzyme.lib." + function->getName()).str();
-      if (function->isDeclaration())
-        map[function] = to.getOrInsertFunction(function->getName(), function->getFunctionType()).getCallee();
-      else if (Function *known = to.getFunction(name))
+      if (function->isDeclaration()) {
+        StringRef symbol = function->getName();
+        symbol.consume_front(kOriginal);
+        map[function] = to.getOrInsertFunction(symbol, function->getFunctionType()).getCallee();
+      } else if (Function *known = to.getFunction(name))
         map[function] = known;
       else
         declare(*function);
@@ -102,6 +107,8 @@ private:
           call->setCallingConv(CallingConv::C);
           // The program's own declaration may not say so.
           const Function *callee = call->getCalledFunction();
+          if (callee && callee->isDeclaration() && isFlang(callee->getName()))
+            call->addFnAttr(Attribute::get(call->getContext(), kOriginal));
           if (callee && callee->getName() == "malloc" && call->getType()->isPointerTy())
             call->addRetAttr(Attribute::NoAlias);
         }
@@ -152,7 +159,8 @@ bool enz::callFlangBodies(Function &function) {
     for (Instruction &inst : block) {
       auto *call = dyn_cast<CallBase>(&inst);
       Function *callee = call ? call->getCalledFunction() : nullptr;
-      if (!callee || !callee->isDeclaration() || callee->hasLocalLinkage() || !isFlang(callee->getName()))
+      if (!callee || !callee->isDeclaration() || callee->hasLocalLinkage() || !isFlang(callee->getName()) ||
+          call->hasFnAttr(kOriginal))
         continue;
       const auto [known, isNew] = bodies.try_emplace(callee, nullptr);
       if (isNew)

@@ -40,6 +40,12 @@ pub(super) static ROWS: &[KnownFn] = &[
                "_FortranADsecnds"],
     ),
     inactive(
+        "Fortran: random numbers",
+        Effects { writes: Reach::AllArgs, ..PRINTS },
+        names!["_FortranARandomNumber" "_FortranARandomInit" "_FortranARandomSeed" "_FortranARandomSeedSize"
+               "_FortranARandomSeedPut" "_FortranARandomSeedGet" "_FortranARandomSeedDefaultPut"],
+    ),
+    inactive(
         "Fortran: floating-point environment",
         HIDDEN,
         names![starting "_FortranAfe" "_FortranAMapException" "_FortranASupportHalting" "_FortranAGetUnderflowMode"],

@@ -30,6 +30,16 @@ pub(super) static RULES: &[Rule] = &[
         edges: [[0.0] => [-std::f64::consts::FRAC_2_SQRT_PI], [f64::INFINITY] => [0.0]],
     },
     rule! {
+        "erfc_scaled" in Special,
+        spelled: [Exact("_FortranAErfcScaled4", FloatKind::Float), Exact("_FortranAErfcScaled8", FloatKind::Double)],
+        operands: [Float],
+        outputs: [Return => [(((2.0 * X) * R) - TWO_OVER_SQRT_PI)]],
+        formula: "2 x R - 2/√π, R = exp(x^2) erfc(x)",
+        kinks: "none",
+        boxes: [[(-2.0, 3.0)]],
+        edges: [[0.0] => [-std::f64::consts::FRAC_2_SQRT_PI]],
+    },
+    rule! {
         "lgamma" in Special,
         spelled: [Libm("lgamma")],
         operands: [Float],

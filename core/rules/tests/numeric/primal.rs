@@ -57,6 +57,7 @@ pub fn primal(name: &str, a: &[f64]) -> Option<Vec<f64>> {
         "atanh" => libm::atanh(x),
         "erf" => libm::erf(x),
         "erfc" => libm::erfc(x),
+        "erfc_scaled" => libm::exp(x * x) * libm::erfc(x),
         "lgamma" | "lgamma_r" => libm::lgamma(x),
         "tgamma" => libm::tgamma(x),
         "j0" => libm::j0(x),
