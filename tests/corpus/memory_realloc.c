@@ -1,6 +1,6 @@
 // corpus: valgrind
 // Buffers that grow while they are filled: a list of numbers and an array of pointers to buffers, by realloc and
-// reallocarray in a loop; and one that shrinks.
+// reallocarray in a loop; one that shrinks; and one that is read by the same pointer as the caller's numbers.
 #define _GNU_SOURCE
 #include "corpus.h"
 
@@ -70,9 +70,26 @@ static double rows(const double *x, int n)
     return sum;
 }
 
+// One pointer goes now over the caller's numbers, now over those of a list that grows.
+static double either(const double *x, int n)
+{
+    struct list list = {0};
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        const double *begin = i % 2 ? list.values : x, *end = begin + (i % 2 ? (int)list.count : n / 2);
+        double part = 1.0;
+        for (const double *p = begin; p < end; p++)
+            part = 0.9 * part + *p;
+        push(&list, sin(part) * x[i]);
+        sum += part;
+    }
+    free(list.values);
+    return sum;
+}
+
 static double grown_loss(const double *x, int n)
 {
-    return numbers(x, n) + shrinking(x, n) + rows(x, n);
+    return numbers(x, n) + shrinking(x, n) + rows(x, n) + either(x, n);
 }
 
 static double point[SIZE];

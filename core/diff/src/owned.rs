@@ -2,7 +2,8 @@
 //!
 //! What a function reallocates has a new shadow afterwards; the adjoints of its old content end up in the old shadow,
 //! which dies with the derivative. For memory that the caller of the derivative owns that would be the gradient: such
-//! requests are refused. Calls are followed; all calls of one function count for each of them.
+//! requests are refused, unless it is seen that no address of the caller's comes there ([`Given`]). Calls are followed; all calls of
+//! one function count for each of them.
 //!
 //! Where a float takes the place of a pointer the forward sweep leaves no shadow of that pointer behind: it would be taken for an
 //! adjoint. In memory of the caller an adjoint may lie there already, which must stay.
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::memory::{Class, FuncMemory, Proof, Span};
-use enzyme_analysis::{Callee, ClassId, Context, Object, Units, resolve};
+use enzyme_analysis::{Callee, ClassId, Context, Given, Object, Units, resolve};
 use enzyme_ir::{ByteType, FuncId, InstId, Module, Op, ValueId};
 use enzyme_rules::Operand;
 
@@ -21,11 +22,24 @@ const POINTER: u64 = 8;
 
 /// The instruction of `root` that reallocates memory with a shadow given by the caller, if there is one.
 pub fn reallocates(module: &Module, units: &Units, root: FuncId, context: &Context) -> Option<InstId> {
+    // What is in one class with the caller's memory need not be the caller's.
+    found(module, units, root, context, &|_, _| true)?;
+    let addresses = Given::follow(module, units, root);
+    found(module, units, root, context, &|f, v| addresses.leads_to_callers(module, f, v))
+}
+
+fn found(
+    module: &Module,
+    units: &Units,
+    root: FuncId,
+    context: &Context,
+    counts: &dyn Fn(FuncId, ValueId) -> bool,
+) -> Option<InstId> {
     let mut moved: BTreeMap<FuncId, BTreeMap<ClassId, InstId>> = BTreeMap::new();
     loop {
         let before: usize = moved.values().map(BTreeMap::len).sum();
         for f in units.functions() {
-            let found = moved_in(module, units, f, &moved);
+            let found = moved_in(module, units, f, &moved, counts);
             let known = moved.entry(f).or_default();
             for (class, i) in found {
                 known.entry(class).or_insert(i);
@@ -44,6 +58,7 @@ fn moved_in(
     units: &Units,
     f: FuncId,
     moved: &BTreeMap<FuncId, BTreeMap<ClassId, InstId>>,
+    counts: &dyn Fn(FuncId, ValueId) -> bool,
 ) -> Vec<(ClassId, InstId)> {
     let Some(unit) = units.get(f) else { return Vec::new() };
     let func = &module.funcs[f];
@@ -55,7 +70,8 @@ fn moved_in(
         match resolve(module, func, i) {
             Callee::Known(known) => {
                 if let MemoryEffect::Realloc { ptr, .. } = known.memory() {
-                    let class = func.call_args(i).get(ptr).and_then(|p| unit.memory.class_of[*p]);
+                    let address = func.call_args(i).get(ptr).filter(|p| counts(f, **p));
+                    let class = address.and_then(|p| unit.memory.class_of[*p]);
                     out.extend(class.map(|c| (c, i)));
                 }
             }

@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use enzyme_ir::{ByteType, FloatKind, FuncId, GlobalId, InstId, Module, Type, TypeId, ValueId};
 
-pub use bytes::{Bytes, items_of_type};
+pub use bytes::{Bytes, items_of_type, moved_span};
 pub use constraints::analyze_group;
 pub use index::{is_address, leads_nowhere, numbered};
 pub use span::Span;
