@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         trial("refused::unknown", unknown),
         trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
         trial("refused::singles", || says(SINGLES, true, &["src/main.rs:", "[E0301]"])),
+        trial("refused::text", || says(THROUGH_TEXT, true, &["src/main.rs:", "[E0203]", "numbers are made of text"])),
         trial("refused::lost_address", || says(LOST_ADDRESS, true, &["src/main.rs:", "[E0203]"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         trial("variants", variants),
         trial("moved", moved),
         trial("enums", enums),
+        trial("idioms", || each_is_right(IDIOMS, &["0", "2", "3"], &[])),
         trial("other_packages", others),
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
@@ -365,6 +367,7 @@ fn each_is_right(source: &str, levels: &[&str], but: &[&str]) -> Result<()> {
 /// Each function of `x` whose definition begins a line is differentiated.
 const MOVED: &str = include_str!("rust/moved.rs");
 const ENUMS: &str = include_str!("rust/enums.rs");
+const IDIOMS: &str = include_str!("rust/idioms.rs");
 const VARIANTS: &str = r#"
 enum Value { Number(f64), List(Vec<f64>), Pair(f64, f64) }
 enum Item { Number(f64), List(Vec<f64>), Boxed(Box<f64>), Nothing }
@@ -483,6 +486,13 @@ fn hold(k: usize, a: f64) -> Held { if k % 2 == 0 { Held::Float(a) } else { Held
 fn let_go(held: Held) -> f64 { match held { Held::Float(a) => a, Held::Boxed(b) => *b * 2.0 } }
 fn handed(x: &[f64]) -> f64 {
     (0..6).fold(1.0, |sum, k| sum * 0.5 + let_go(hold(k, x[k] * sum)).sin())
+}
+"#;
+/// Numbers that are rounded by way of their text.
+const THROUGH_TEXT: &str = r#"
+fn main() {
+    let rounded = |x: &[f64]| x.iter().map(|v| format!("{:.3}", v * v).parse::<f64>().unwrap()).sum::<f64>();
+    println!("{:?}", enzyme::grad!(rounded, &[1.0, 2.0][..]));
 }
 "#;
 /// What is simplified little merges the address of a box with a float.

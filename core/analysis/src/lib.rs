@@ -17,6 +17,7 @@ pub mod print;
 pub mod program;
 mod rounding;
 mod ruled;
+pub mod text;
 pub mod timing;
 pub mod useful;
 pub mod uses;

@@ -322,7 +322,7 @@ impl Collector<'_> {
                 }
                 MemoryEffect::Unsupported(what) => {
                     let shadowed = args.iter().any(|a| s.has_shadow(*a)) || result.is_some_and(|r| s.has_shadow(r));
-                    if shadowed && !writes_beside_floats(s, &known, args, result) {
+                    if shadowed && !writes_beside_floats(self.module, s, i, &known) {
                         return self.refuse(i, what);
                     }
                 }

@@ -39,6 +39,9 @@ constexpr StringLiteral kText[] = {
     "core::str::lossy",    "core::unicode",           "core::char",         "alloc::string::String::from_utf8",
 };
 
+// But these step through text, by an iterator that may lie beside numbers.
+constexpr StringLiteral kSteps = "core::str::validations::next_code_point";
+
 // Traits by which types of the library do.
 constexpr StringLiteral kTextTraits[] = {"core::fmt::", "core::str::traits::FromStr", "alloc::string::ToString",
                                          "alloc::string::SpecToString"};
@@ -74,6 +77,8 @@ StringRef rowOf(StringRef path, const Function &function) {
     return {};
   if (function.doesNotReturn())
     return "enzyme.rust.ends";
+  if (path.starts_with(kSteps))
+    return {};
   if (startsWithOne(path, kText))
     return "enzyme.rust.text";
   if (isSystem(path))

@@ -11,6 +11,7 @@ use enzyme_rules::known::{Known, Reach};
 
 use super::{Conflict, Pass};
 use crate::callee::{Callee, resolve};
+use crate::text;
 
 const BYTES: &str = "active data written to a file, where files are read too";
 const TEXT: &str = "active numbers made text, where numbers are made of text or read from files too";
@@ -104,7 +105,10 @@ impl Pass<'_> {
         let name = library(self.program.module, func, i)?;
         let args = func.call_args(i);
         let shadowed = |a: &ValueId| self.class(*a).is_some_and(|c| self.state(c).has_shadow());
-        let what = if WRITE_BYTES.contains(&name) {
+        let what = if text::is_made(self.program.module, func, i) {
+            let is_read = |n: usize, a: &ValueId| self.varied[*a].is_some() || shadowed(a) && !self.is_written(i, n);
+            (args.iter().enumerate().any(|(n, a)| is_read(n, a)) && self.parses()).then_some(TEXT)
+        } else if WRITE_BYTES.contains(&name) {
             (args.iter().any(shadowed) && self.is_read_by(&|n| READ_BYTES.contains(&n))).then_some(BYTES)
         } else if self.prints(i, name, args) && self.is_read_by(&reads_numbers) {
             Some(TEXT)
@@ -112,6 +116,28 @@ impl Pass<'_> {
             self.takes_for_characters(name, args).then_some(CHARACTERS)
         };
         what.map(|what| Conflict::Unsupported(i, what))
+    }
+
+    /// Whether the known function that `i` calls writes where its argument `n` points to.
+    fn is_written(&self, i: InstId, n: usize) -> bool {
+        let Callee::Known(known) = resolve(self.program.module, self.program.func(self.f), i) else { return false };
+        matches!(known.facts.effects.writes, Reach::Args(written) if written.iter().any(|w| usize::from(*w) == n))
+    }
+
+    /// Whether something that may be differentiated has Rust's library make a number of text that is no constant.
+    fn parses(&self) -> bool {
+        let module = self.program.module;
+        self.program.units.functions().any(|f| {
+            let (func, Some(unit)) = (&module.funcs[f], self.program.unit(f)) else { return false };
+            let is_constant = |v: &ValueId| unit.memory.class_of[*v].is_some_and(|c| unit.constants.contains(&c));
+            func.placed().any(|(_, i)| {
+                let called = func.callee(i).filter(|v| text::is_parser(module, func, *v)).is_some();
+                match called {
+                    true => !func.call_args(i).iter().any(is_constant),
+                    false => func.insts[i].args.iter().any(|v| text::is_parser(module, func, *v)),
+                }
+            })
+        })
     }
 
     /// Whether something that may be differentiated uses a library function of such a name.

@@ -109,7 +109,7 @@ impl Tangent<'_, '_> {
             Callee::Known(known) => {
                 self.copy_to(inst);
                 let effect = match known.memory() {
-                    MemoryEffect::Unsupported(_) if writes_beside_floats(&self.s, &known, &args, inst.result) => {
+                    MemoryEffect::Unsupported(_) if writes_beside_floats(self.e.module, &self.s, i, &known) => {
                         MemoryEffect::None
                     }
                     effect => effect,
