@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         trial("refused::in_library", || says(IN_LIBRARY, true, &["error: src/main.rs:3:35: in function", "[E0205]"])),
         trial("refused::singles", || says(SINGLES, true, &["src/main.rs:", "[E0301]"])),
         trial("refused::text", || says(THROUGH_TEXT, true, &["src/main.rs:", "[E0203]", "numbers are made of text"])),
+        trial("refused::panic", || says(PANIC, true, &["src/main.rs:", "[E0203]", "a panic that carries active data"])),
         trial("refused::lost_address", || says(LOST_ADDRESS, true, &["src/main.rs:", "[E0203]"])),
         trial("without_plugin", || says(RIGHT, false, &["use `cargo enzyme build`"])),
         trial("lto_by_rustc", llvm_plugins),
@@ -486,6 +487,19 @@ fn hold(k: usize, a: f64) -> Held { if k % 2 == 0 { Held::Float(a) } else { Held
 fn let_go(held: Held) -> f64 { match held { Held::Float(a) => a, Held::Boxed(b) => *b * 2.0 } }
 fn handed(x: &[f64]) -> f64 {
     (0..6).fold(1.0, |sum, k| sum * 0.5 + let_go(hold(k, x[k] * sum)).sin())
+}
+"#;
+/// Whoever catches a panic gets its value, which has no shadow.
+const PANIC: &str = r#"
+fn part(v: f64) -> f64 {
+    if v > 1.5 { std::panic::panic_any(v * v) } else { v }
+}
+fn main() {
+    let caught = |x: &[f64]| match std::panic::catch_unwind(|| part(x[0])) {
+        Ok(v) => v,
+        Err(e) => *e.downcast_ref::<f64>().unwrap(),
+    };
+    println!("{:?}", enzyme::grad!(caught, &[2.0][..]));
 }
 "#;
 /// Numbers that are rounded by way of their text.

@@ -276,14 +276,25 @@ impl Pass<'_> {
         self.memory.classes[class].is_several() && self.memory.bytes_at_all(&[p], len).clash
     }
 
-    /// Whether the integer `v`, read from memory, goes to memory as it is.
+    /// Whether the integer `v`, read from memory, goes to memory as it is, at once or, if it is but compared, where ways have met.
     fn is_stored(&self, v: ValueId) -> bool {
-        let loaded = self.func.def_inst(v).is_some_and(|i| matches!(self.func.insts[i].op, Op::Load(_)));
-        let stores = |i: &InstId| {
+        let loaded = |v: ValueId| self.func.def_inst(v).is_some_and(|i| matches!(self.func.insts[i].op, Op::Load(_)));
+        let stores = |v: ValueId, i: &InstId| {
             let inst = &self.func.insts[*i];
             matches!(inst.op, Op::Store(_)) && inst.args.first() == Some(&v)
         };
-        loaded && self.uses.of(v).iter().any(stores)
+        let stored = |v: ValueId| self.uses.of(v).iter().any(|i| stores(v, i));
+        if loaded(v) && stored(v) {
+            return true;
+        }
+        let merged = self.merged_with(v);
+        let moves = |i: InstId| matches!(self.func.insts[i].op, Op::Phi(_) | Op::Freeze | Op::Select);
+        let only = merged.iter().all(|v| {
+            let compares = |i: InstId| matches!(self.func.insts[i].op, Op::ICmp(_));
+            self.func.def_inst(*v).is_some_and(|i| moves(i) || loaded(*v))
+                && self.uses.of(*v).iter().all(|i| moves(*i) || compares(*i) || stores(*v, i))
+        });
+        only && merged.iter().any(|v| loaded(*v)) && merged.iter().any(|v| stored(*v))
     }
 
     /// What is copied between a doubtful place and a certain one is what the certain one holds.

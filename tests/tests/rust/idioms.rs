@@ -184,3 +184,12 @@ fn reports(x: &[f64]) -> f64 {
     }
     sum + report.worst * report.lines.iter().filter(|l| l.contains("high")).count() as f64
 }
+fn sets_of_bits(x: &[f64]) -> f64 {
+    let bits: std::collections::BTreeSet<u64> = x.iter().map(|a| (a * 3.0).to_bits()).collect();
+    bits.iter().enumerate().map(|(i, b)| f64::from_bits(*b) * i as f64).sum()
+}
+fn caught(x: &[f64]) -> f64 {
+    std::panic::set_hook(Box::new(|_| {}));
+    let part = |v: f64| if v > 1.7 { panic!("{v} is too much") } else { v.sin() };
+    x.iter().map(|v| std::panic::catch_unwind(|| part(*v)).unwrap_or(0.5 * v)).sum()
+}

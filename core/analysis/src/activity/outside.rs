@@ -1,5 +1,5 @@
 //! Active data that leaves the memory that is followed, as text or bytes in a file, a stream or a string, and may come back
-//! as numbers; and bytes of active numbers that a library function takes for characters.
+//! as numbers; bytes of active numbers that a library function takes for characters; and what a panic of Rust's carries.
 //!
 //! What is read from a file or made of text is not traced to what was written: a program that does both with active data in
 //! what is differentiated is refused. Output to the terminal does not count. Not seen: text that a program makes of
@@ -15,6 +15,7 @@ use crate::text;
 
 const BYTES: &str = "active data written to a file, where files are read too";
 const TEXT: &str = "active numbers made text, where numbers are made of text or read from files too";
+const PANIC: &str = "a panic that carries active data";
 const CHARACTERS: &str = "bytes of active numbers taken for characters";
 
 const WRITE_BYTES: [&str; 6] = ["fwrite", "fwrite_unlocked", "write", "pwrite", "pwrite64", "_ZNSo5writeEPKcl"];
@@ -108,6 +109,8 @@ impl Pass<'_> {
         let what = if text::is_made(self.program.module, func, i) {
             let is_read = |n: usize, a: &ValueId| self.varied[*a].is_some() || shadowed(a) && !self.is_written(i, n);
             (args.iter().enumerate().any(|(n, a)| is_read(n, a)) && self.parses()).then_some(TEXT)
+        } else if text::is_panic_with_value(self.program.module, func, i) {
+            args.iter().any(|a| self.varied[*a].is_some() || shadowed(a)).then_some(PANIC)
         } else if WRITE_BYTES.contains(&name) {
             (args.iter().any(shadowed) && self.is_read_by(&|n| READ_BYTES.contains(&n))).then_some(BYTES)
         } else if self.prints(i, name, args) && self.is_read_by(&reads_numbers) {
