@@ -118,6 +118,22 @@ function triple_all!(y, x)
     end
 end
 
+# A function of C may keep what it is given, and give it back at another call.
+@testset "numbers of any precision" begin
+    for f in [x -> Float64(BigFloat(x)^2), x -> Float64(sin(big(x))), x -> Float64(parse(BigFloat, "1.5") * x), x -> (s = BigFloat(0); for _ in 1:3; s += x; end; Float64(s))]
+        for mode in (Reverse, Forward)
+            e = try
+                mode === Reverse ? autodiff(Reverse, f, Active, Active(1.3)) : autodiff(Forward, f, Duplicated(1.3, 1.0))
+            catch e
+                e
+            end
+            @test e isa Enzyme.EnzymeError && occursin("mpfr", sprint(showerror, e))
+        end
+    end
+    # What has no derivative may be computed so.
+    @test autodiff(Reverse, x -> x * Float64(big(2.0)^3), Active, Active(1.3)) == ((8.0,),)
+end
+
 @testset "bits of floats" begin
     refused(f, arguments...; mode = Reverse) = (e = thrown(() -> autodiff(mode, f, arguments...)); e isa Enzyme.EnzymeError && e.items[1].code == "E0205")
     @test refused(triple_bits, Active, Active(1.0))

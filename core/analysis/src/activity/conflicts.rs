@@ -135,9 +135,12 @@ impl Pass<'_> {
                         self.conflicts.push(lost);
                     }
                     if let Callee::Unknown(callee) = resolve(self.program.module, func, i) {
+                        // What it keeps of a number, another call may give back; what it returns may be no more than whether all went well.
+                        let keeps = callee.is_some_and(|g| !self.program.module.funcs[g].attrs.no_write);
                         let active = func.call_args(i).iter().any(|a| {
                             out.is_active(*a)
-                                || self.varied[*a].is_some() && inst.result.is_some_and(|r| self.carry(r).may())
+                                || self.varied[*a].is_some()
+                                    && (keeps || inst.result.is_some_and(|r| self.carry(r).may()))
                                 || self.class(*a).is_some_and(|c| out.is_shadowed(c))
                         });
                         let fallback = self.program.unit(self.f).is_some_and(|u| u.facts.fallbacks.contains(&i));
