@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(900);
 const FILES: [(&str, usize); 23] = [
     ("scalars", 80),
     ("arrays", 60),
-    ("structures", 35),
+    ("structures", 50),
     ("programs", 20),
     ("dynamic", 60),
     ("dispatched", 40),
@@ -26,7 +26,7 @@ const FILES: [(&str, usize); 23] = [
     ("assembled", 35),
     ("globals", 25),
     ("sugar", 40),
-    ("errors", 75),
+    ("errors", 84),
     ("catching", 75),
     ("modes", 45),
     ("nested", 35),

@@ -257,6 +257,7 @@ function forward_expression(@nospecialize(mode), @nospecialize(RA), @nospecializ
     back, back_first = Expr(:tuple), Any[]
     if wants
         R isa DataType && R <: Vector && is_flat(R) && append!(back_first, [:(within_autodiff() || length(result[]) == length($l[]) || seldom(TypeTags.follow_header!, result[], $l[])) for l in p.lanes])
+        is_flat(R) && seldom(Others.has_others, R) && append!(back_first, [:(within_autodiff() || seldom(Others.follow!, result, $l)) for l in p.lanes])
         tangent = is_flat(R) ? lane_values(p.lanes, width) : tangents_of(p.lanes, width, !runtime_activity(mode))
         push!(back.args, width == 1 ? tangent : :(NamedTuple{$(ntuple(Symbol, width))}($tangent)))
     end
@@ -281,6 +282,7 @@ function tangent_of(result::RefValue{T}, lane::RefValue{T}, mends::Bool) where {
         Dynamic.mend_object!(result[], lane[], Any[])
     end
     seldom(TypeTags.follow_result!, result[], lane[])
+    seldom(Others.follow!, result, lane)
     lane[]
 end
 

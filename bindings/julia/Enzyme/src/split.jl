@@ -95,6 +95,7 @@ function sweep_expression(mode, RA, R0, FA, AS)
     has_shadow = RA <: Union{WithShadow,WithShadows}
     shadow = has_shadow ? lane_values(p.lanes, width) : nothing
     follow = has_shadow && TypeTags.may_lead(R, TypeTags.is_vector) ? [:(seldom(TypeTags.follow_result!, result[], $l[])) for l in p.lanes] : Expr[]
+    has_shadow && Others.has_others(R) && append!(follow, [:(seldom(Others.follow!, result, $l)) for l in p.lanes])
     cached = Cached()
     quote
         address = address!($(QuoteNode(cached)), $(QuoteNode(plan)))

@@ -110,3 +110,54 @@ end
     @test autodiff(Reverse, (s, x) -> s === :double ? 2x : x, Active, Const(:double), Active(2.0)) == ((nothing, 2.0),)
     @test autodiff(Reverse, (n, x) -> n === nothing ? x : zero(x), Active, Const(nothing), Active(2.0)) == ((nothing, 1.0),)
 end
+
+struct Sized
+    n::Int
+    x::Float64
+end
+mutable struct Series
+    n::Int
+    last::Float64
+    all::Vector{Float64}
+    at::Vector{Int}
+    name::String
+end
+struct Perhaps
+    a::Union{Nothing,Float64}
+    b::Union{Int,Float64}
+    c::Bool
+end
+mutable struct Chained
+    value::Union{Nothing,Float64}
+    next::Union{Nothing,Chained}
+    label
+end
+
+# What is no float in a tangent is that of the result.
+@testset "tangents with integers" begin
+    tangent(f, x = 2.0) = autodiff(Forward, f, Duplicated(x, 1.0))[1]
+    @test tangent(x -> Sized(3, x^2)) === Sized(3, 4.0) && tangent(x -> (3, x^2, "a", true)) == (3, 4.0, "a", true)
+    @test autodiff(Forward, x -> Sized(3, x^2), BatchDuplicated(2.0, (1.0, 2.0)))[1] == (var"1" = Sized(3, 4.0), var"2" = Sized(3, 8.0))
+    @test tangent(x -> [Sized(3, x^2), Sized(5, x)]) == [Sized(3, 4.0), Sized(5, 1.0)] && tangent(x -> Any[Sized(3, x^2), 5, x]) == Any[Sized(3, 4.0), 5, 1.0]
+    t = tangent(x -> Series(3, x^2, [x], [1, 2], "abc"))
+    @test (t.n, t.last, t.all, t.at, t.name) == (3, 4.0, [1.0], [1, 2], "abc")
+    @test tangent(x -> Perhaps(nothing, 3, true)) === Perhaps(nothing, 3, true) && tangent(x -> Perhaps(x^2, x, true)) === Perhaps(4.0, 1.0, true)
+    @test tangent(x -> Perhaps(x > 1 ? x^2 : nothing, x > 1 ? 3 : x, x > 1)) === Perhaps(4.0, 3, true)
+    t = tangent(x -> Chained(x^2, Chained(nothing, nothing, (3, x)), 7))
+    @test t.value == 4.0 && t.label == 7 && t.next.value === nothing && t.next.label == (3, 1.0)
+    d = tangent(x -> Dict(:a => x^2, :b => 3x))
+    @test length(d) == 2 && d == Dict(:a => 4.0, :b => 3.0) && !haskey(d, :c)
+    @test tangent(x -> Dict{String,Any}("a" => [x^2], "n" => 3, "c" => "text")) == Dict{String,Any}("a" => [4.0], "n" => 3, "c" => "text")
+    @test autodiff(Forward, v -> view(v, 2:3), Duplicated([1.0, 2.0, 3.0], [1.0, 0.5, 0.25]))[1] == [0.5, 0.25]
+    # Derivatives within derivatives are as before.
+    @test autodiff(Forward, x -> autodiff(Forward, y -> Sized(4, y^3), Duplicated(x, 1.0))[1].x, Duplicated(2.0, 1.0)) == (12.0,)
+    # Shadows of results in two sweeps.
+    made(v) = Series(4, v[1]^2, v .* 2, [5], "q")
+    first, back = autodiff_thunk(ReverseSplitWithPrimal, Const{typeof(made)}, Duplicated, Duplicated{Vector{Float64}})
+    dv = zeros(2)
+    tape, value, shadow = first(Const(made), Duplicated([3.0, 2.0], dv))
+    @test (shadow.n, shadow.last, shadow.all, shadow.at, shadow.name) == (4, 0.0, [0.0, 0.0], [5], "q")
+    shadow.last, shadow.all[2] = 1.0, 10.0
+    back(Const(made), Duplicated([3.0, 2.0], dv), tape)
+    @test dv == [6.0, 20.0]
+end
