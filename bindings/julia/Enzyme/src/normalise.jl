@@ -619,6 +619,9 @@ function behind(v::LLVM.Value)
     v
 end
 
+"A call that stays as it is, without the collector's bundle, which code is not made of."
+without_roots!(w::Work, call) = LLVM.GetNumOperands(call) > LLVM.GetNumArgOperands(call) + 1 && (replace_call!(w, call, LLVM.GetCalledValue(call), arguments(call)); nothing)
+
 include("numbers.jl")
 
 function call!(w::Work, f, call, is_warm::Bool)
@@ -633,7 +636,7 @@ function call!(w::Work, f, call, is_warm::Bool)
     if kind == LLVM.VALUE_CONSTANT_EXPR
         at = address(callee)
         name, library = at === nothing ? ("", "") : c_name(at)
-        isempty(name) && return
+        isempty(name) && return seldom(without_roots!, w, call)
         is_warm && name == "jl_array_ptr_copy" && push!(w.storing, f)
         haskey(MODELS, name) && seldom(model!, w, call, name) === true && return
         endswith(name, "64_") && seldom(of_blas!, w, call, name) === true && return
@@ -651,13 +654,13 @@ function call!(w::Work, f, call, is_warm::Bool)
         replace_call!(w, call, target, arguments(call))
         return
     end
-    kind == LLVM.VALUE_FUNCTION || return
+    kind == LLVM.VALUE_FUNCTION || return seldom(without_roots!, w, call)
     name = LLVM.name(callee)
     if name in MARKERS
         push!(w.stale, (name, call))
         return
     end
-    startswith(name, "llvm.") && return
+    startswith(name, "llvm.") && return seldom(without_roots!, w, call)
     if name == "julia.pointer_from_objref"
         LLVM.PositionBuilderBefore(w.builder, call)
         LLVM.ReplaceAllUsesWith(call, cast(w, LLVM.GetOperand(call, 0), LLVM.TypeOf(call)))

@@ -157,3 +157,10 @@ end
     @test dv == [0, 0, 1]
     @test_throws ArgumentError autodiff(Reverse, first_above, Active, Duplicated([1.0], [0.0]))
 end
+
+# What is kept for the collector while such a call is made ended the process.
+@testset "powers and pointers of functions beside objects" begin
+    @test both(v -> (fs = Any[x -> 2.0^x, x -> x^2.3]; s = 0.0; foreach(f -> (s += f(v[3])), fs); r = Ref{Any}(v[1]); a = r[]; GC.@preserve r a (2.0^(a::Float64) * s)), v3())
+    counts = @cfunction(n -> nothing, Cvoid, (Ptr{Int},))
+    @test autodiff(Reverse, (x, q) -> (n = Ref(3); ccall(q, Cvoid, (Ptr{Int},), n); n[] * x), Active, Active(1.5), Const(counts)) == ((3.0, nothing),)
+end
