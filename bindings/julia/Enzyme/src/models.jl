@@ -194,6 +194,7 @@ include("ranges.jl")
 include("orthogonal.jl")
 include("matrices.jl")
 include("objects.jl")
+include("elementary.jl")
 
 both(x) = (sin(x), cos(x))
 split_at_point(x) = (isinf(x) ? zero(x) : rem(x, one(x)), trunc(x))
@@ -219,6 +220,12 @@ within() = true
 const Floats = Union{Float64,Float32}
 const METHODS = Any[(within_autodiff, (), (), within), (sincos, (Float64,), (Floats,), both)]
 for T in (Float64, Float32)
+    for (f, model) in ((exp, complex_exp), (expm1, complex_expm1), (sin, complex_sin), (cos, complex_cos), (sinpi, complex_sinpi), (cospi, complex_cospi), (asin, complex_asin))
+        push!(METHODS, (f, (Complex{T},), (Complex{T},), model))
+    end
+    for (A, B) in ((Complex{T}, T), (T, Complex{T}), (Complex{T}, Complex{T}))
+        push!(METHODS, (Base._cpow, (A, B), (A, B), complex_power))
+    end
     push!(METHODS, (Base._linspace, (Type{T}, Int, Int, Int, Int), (Type{T}, Int, Int, Int, Int), between))
     for rounding in (:Nearest, :ToZero, :Down, :Up)
         push!(METHODS, (rem2pi, (T, RoundingMode{rounding}), (T, RoundingMode), turns))
@@ -281,6 +288,18 @@ function keep_bits!(never_inline!)
         never_inline!(which(f, Tuple{types...}))
     end
     kept[] = true
+end
+
+const kept_exponentials = Ref(false)
+
+"As `keep_bits!`, of `exp` of complex numbers, which is short, where the program has such. It is not refused as it is."
+function keep_exponentials!(never_inline!)
+    kept_exponentials[] && return
+    method = which(exp, Tuple{ComplexF64})
+    any(i -> i.specTypes <: Tuple{typeof(exp),Union{ComplexF64,ComplexF32}}, Emit.specializations(method)) || return
+    never_inline!(method)
+    kept_exponentials[] = true
+    nothing
 end
 
 "Puts the functions here in the place of those that they stand for."
@@ -368,6 +387,8 @@ function add!(m::LLVM.Module, model, types, world; finished = false, name = "enz
     # What a model calls asks, too.
     any(f -> startswith(LLVM.name(f), "julia_within_autodiff"), LLVM.functions(made.mod)) &&
         foreach(special -> replace!(made, special, within, world), Emit.specializations(first(methods(within_autodiff))))
+    model === both || any(f -> startswith(LLVM.name(f), "julia_sincos"), LLVM.functions(made.mod)) &&
+        foreach(special -> special.specTypes <: Tuple{typeof(sincos),Floats} && replace!(made, special, both, world), Emit.specializations(which(sincos, Tuple{Float64})))
     Normalise.mark_mathematics!(made, world)
     if finished
         Normalise.mark_types!(made.mod, false)

@@ -413,6 +413,8 @@ function add_methods!()
             L <= MOST && within_autodiff() ? filled!(A, shape, directions, pieces) : own_filled!(A, shape, directions, pieces)::typeof(A)
         Base._cat(d::Union{Int,Val}, first::Union{Vector{T},Matrix{T}}, more::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = L < MOST ? joined(d, (first, more...)) : own_cat(d, (first, more...))
         Base.deepcopy(x::Array{<:Floats}) = copy(x)
+        # The derivative of what `Threads.@threads` does is taken in one thread: all of the loop, which it does if it is told so.
+        Threads.threading_run(f::F) where {F<:Function} = within_autodiff() ? (f(true); nothing) : (invoke(Threads.threading_run, Tuple{Any}, f); nothing)
         # A copy of bytes does not say that these are floats.
         Base.unaliascopy(A::Array{<:Floats}) = within_autodiff() ? each_copied(A) : copy(A)
         LinearAlgebra.diagm(first::Pair{<:Integer,<:Vector{<:Floats}}, more::Vararg{Pair{<:Integer,<:Vector{<:Floats}},L}) where {L} = diagonal((first, more...))

@@ -100,3 +100,43 @@ end
     @test test_reverse(products, Active, (C23(), Duplicated), (C32(), Duplicated)) && test_forward(products, Duplicated, (C23(), Duplicated), (C32(), Duplicated))
     @test two(z -> (A = [z[1] * i * j + z[2] * (i - j) * im + z[3] for i in 1:20, j in 1:20]; B = A' * A; real(sum(B .* A)) + norm(A) + real(tr(A * A'))), c3())
 end
+
+function each_in_threads!(f, y, x)
+    Threads.@threads for i in eachindex(x)
+        y[i] = f(x[i])
+    end
+    y
+end
+function summed_in_threads(v)
+    sums = zeros(Threads.nthreads())
+    Threads.@threads for i in 1:length(v)
+        sums[Threads.threadid()] += v[i]^2
+    end
+    sum(sums)
+end
+function nested_threads(A)
+    B = zeros(2, 3)
+    Threads.@threads for i in 1:2
+        Threads.@threads for j in 1:3
+            B[i, j] = A[i, j]^2 * i
+        end
+    end
+    sum(B .* A)
+end
+function scaled_in_threads!(y, v)
+    Threads.@threads for i in 1:length(v)
+        y[i] *= v[i]
+    end
+    nothing
+end
+
+@testset "threads" begin
+    @test two(v -> sum(abs2, each_in_threads!(sin, similar(v), v)) + sum(each_in_threads!(x -> x * v[1], similar(v), v)), w3())
+    @test two(summed_in_threads, w3()) && two(nested_threads, M23())
+    @test two(v -> (s = [v[1]]; each_in_threads!(sin, s, Float64[]); s[1]^2), w3())
+    @test test_reverse(scaled_in_threads!, Const, (w3(), Duplicated), (w3(), Duplicated)) && test_forward(scaled_in_threads!, Const, (w3(), Duplicated), (w3(), Duplicated))
+    @test_throws BoundsError gradient(Reverse, v -> sum(each_in_threads!(sin, zeros(2), v)), w3())
+    # Outside of derivatives it is Base's.
+    @test each_in_threads!(sin, zeros(3), w3()) == sin.(w3())
+    @test_throws Union{TaskFailedException,BoundsError} each_in_threads!(sin, zeros(2), w3())
+end

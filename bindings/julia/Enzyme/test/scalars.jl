@@ -99,3 +99,20 @@ end
     @test test_forward(z -> exp(z) * z, Duplicated, (0.3 + 0.4im, Duplicated))
     @test autodiff(Forward, z -> z^2, Duplicated(1.0 + 2.0im, 1.0 + 0.0im)) == (2.0 + 4.0im,)
 end
+
+# Base has ways of its own where a part is zero, or a power an integer: its values are right there, the derivatives of what it does are not.
+@testset "complex functions where a part is zero" begin
+    for f in (exp, expm1, sin, cos, tan, sinh, cosh, tanh, asinh, sqrt, log, sinpi, cospi, cis, z -> z^2.0, z -> z^1.5, z -> 2.0^z, z -> z^(1.5 + 0.5im), z -> z^3 / (1 + z))
+        parts(x, y) = (w = f(complex(x, y)); 0.7 * real(w) - 1.3 * imag(w))
+        for (x, y) in ((0.7, 0.0), (0.0, 0.3), (0.7, 0.3))
+            @test test_reverse(parts, Active, (x, Active), (y, Active)) && test_forward(parts, Duplicated, (x, Duplicated), (y, Duplicated))
+        end
+    end
+    @test test_reverse(x -> real(asin(complex(x, 0.3))), Active, (0.0, Active)) && test_reverse((x, p) -> abs2(complex(x, 0.0)^p), Active, (1.3, Active), (2.0, Active))
+    @test autodiff(Forward, x -> real(complex(x, 0.0)^1.5), Duplicated(0.0, 1.0)) == (0.0,) && autodiff(Forward, x -> real(complex(x, 0.0)^1.0), Duplicated(0.0, 1.0)) == (1.0,)
+    @test test_reverse((x, y) -> Float64(imag(exp(ComplexF32(x, y)))), Active, (0.5f0, Active), (0.0f0, Active))
+    # Values are Base's.
+    for (f, z) in ((exp, -Inf + 1im), (exp, complex(1.0, Inf)), (sin, complex(0.0, 1e4)), (cos, complex(Inf, 0.0)), (z -> z^0.5, complex(Inf, 1.0)), (z -> z^0.0, 0.0im), (z -> z^2.5, 0.0im))
+        @test isequal(autodiff(ForwardWithPrimal, f, Duplicated(z, 1.0 + 0im))[2], f(z))
+    end
+end
