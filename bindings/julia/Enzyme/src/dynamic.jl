@@ -114,6 +114,8 @@ has_fold(f, v) = !isempty(v) && (f isa FOLDED && v isa Vector{<:Union{Float64,Fl
     f isa Union{typeof(hcat),typeof(vcat)} && v isa Vector{<:Union{Vector{Float64},Matrix{Float64},Vector{Float32},Matrix{Float32}}})
 
 length_of(c::Union{Tuple,NamedTuple}) = :all
+# A number is one element.
+length_of(c::Number) = 1
 length_of(c::AbstractArray) = length(c)
 length_of(c::Base.Generator) = Base.IteratorSize(typeof(c)) isa Union{Base.HasLength,Base.HasShape} ? length(c) : refuse_length(c)
 length_of(c) = refuse_length(c)

@@ -58,6 +58,7 @@ end
     @test two(A -> sum(diagm(0 => A[1, 1:2], 1 => A[1, 2:2]) .^ 2), M23())
     @test two(A -> sum(prod(r) for r in eachslice(A; dims = 2)) + sum(r[1]^2 for r in eachslice(A; dims = 1)), M23())
     @test [sum(s) for s in eachslice(reshape(1.0:8.0, 2, 2, 2) |> collect; dims = 3)] == [10, 26]
+    @test two(A -> (B = sortslices(A; dims = 1); sum(B[1, :] .* [1, 2, 3])), M23()) && two(A -> (B = sortslices(A; dims = 2, by = c -> c[2]); sum(B[:, 1] .* [1, 2])), M23())
     A = M23()
     @test mapslices(cumsum, A; dims = 1) == cumsum(A; dims = 1) && mapslices(sum, A; dims = 2) == sum(A; dims = 2)
     @test diagm(1 => [1.0, 2.0], -1 => [3.0]) == [0 1.0 0; 3.0 0 2.0; 0 0 0]
