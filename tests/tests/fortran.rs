@@ -68,7 +68,8 @@ fn compile(folder: &Path, source: &Path, level: &str) -> Result<process::Finishe
     let mut command = Command::new(toolchain::llvm_program("flang"));
     command.current_dir(folder).arg(format!("-{level}")).arg("-g").arg(plugin);
     command.arg(root.join("bindings/fortran/enzyme.f90")).arg(root.join("tests/fortran/check.f90"));
-    process::run(command.arg(source).args(["-fuse-ld=lld", "-o", "program"]), COMPILE_LIMIT)
+    // Flang makes code on the stack for internal procedures that are handed on.
+    process::run(command.arg(source).args(["-fuse-ld=lld", "-Wl,-z,execstack", "-o", "program"]), COMPILE_LIMIT)
 }
 
 fn run(folder: &Path) -> Result<process::Finished> {

@@ -194,6 +194,17 @@ void dropLifetimes(Function &function) {
         inst.eraseFromParent();
 }
 
+// Procedures that are handed on together with the frame around them are called directly by now, or else by an address
+// that is asked for; what nobody asks for is not made.
+void dropTrampolines(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block))
+      if (auto *made = dyn_cast<IntrinsicInst>(&inst); made && made->getIntrinsicID() == Intrinsic::init_trampoline &&
+                                                       isa<AllocaInst>(made->getArgOperand(0)) &&
+                                                       made->getArgOperand(0)->hasOneUse())
+        made->eraseFromParent();
+}
+
 } // namespace
 
 namespace enz {
@@ -342,6 +353,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     run(*host, *clone, std::move(again));
   }
   dropLifetimes(*clone);
+  dropTrampolines(*clone);
   if (enz::checkpointLoops(*host, *clone, *options)) {
     FunctionPassManager again;
     addShape(again);
