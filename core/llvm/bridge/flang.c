@@ -57,16 +57,23 @@ ALL(begin_all, begin)
 INLINE void begin_elements(const descriptor *d, const char *file, int line)
 {
     const derived_type *type = derived_of(d);
-    if (type && !type->no_initialization)
-        begin_all(d, d->rank, type, file, line);
+    if (!type || type->no_initialization)
+        return;
+    if (only_begun && type != only_begun)
+        REFUSE("derived types of other files with initial values", file, line);
+    begin_all(d, d->rank, only_begun ? only_begun : type, file, line);
 }
 
 void _FortranAInitialize(const descriptor *d, const char *file, int line) { begin_elements(d, file, line); }
 
 void _FortranADestroyWithoutFinalization(const descriptor *d)
 {
-    if (owns(d) && d->base)
-        disown_elements(d, d->rank, derived_of(d), 0, 0);
+    if (!owns(d) || !d->base)
+        return;
+    // The type may be known only when the program runs.
+    if (!holds_memory)
+        REFUSE("derived types of other files with allocatable components", 0, 0);
+    disown_elements(d, d->rank, derived_of(d), 0, 0);
 }
 
 INLINE void destroy(const descriptor *d, const char *file, int line)

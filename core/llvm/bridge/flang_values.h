@@ -197,6 +197,13 @@ typedef struct {
   int special;
   char has_parent, no_initialization, no_destruction, no_finalization, no_defined_assignment;
 } derived_type;
+
+// What types the program states, set where a body comes into it (library.cpp): whether one holds memory of its own, and
+// the one with initial values if there is but one. So much is known of what is found behind pointers when the program
+// runs.
+extern const char holds_memory;
+extern const derived_type *const only_begun;
+
 typedef struct {
   char name[24];
   char genre, category, kind, rank;

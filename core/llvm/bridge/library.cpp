@@ -4,6 +4,7 @@
 
 #include "support.h"
 
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -39,6 +40,46 @@ StringRef bitcode(StringRef name) {
 bool fits(const Function &declared, const Function &body) {
   return declared.getFunctionType() == body.getFunctionType();
 }
+
+// What a program says of its derived types, by the flags of flang's descriptions of them (derived_type in
+// flang_values.h). Of those that other files state less is known: they count as such that have all.
+class DerivedTypes {
+public:
+  explicit DerivedTypes(Module &module) : module(module) {}
+
+  // Whether values of some type hold memory of their own.
+  Constant *holdsMemory(Type *type) { return ConstantInt::get(type, !without(kNoDestruction).empty()); }
+
+  // The type with initial values, if there is but one.
+  Constant *onlyBegun(Type *type) {
+    const SmallVector<GlobalVariable *, 4> begun = without(kNoInitialization);
+    return begun.size() == 1 && begun.front()->hasInitializer() ? static_cast<Constant *>(begun.front())
+                                                                : Constant::getNullValue(type);
+  }
+
+private:
+  static constexpr uint64_t kNoInitialization = 429, kNoDestruction = 430;
+
+  // Those of which the flag is not set.
+  SmallVector<GlobalVariable *, 4> without(uint64_t flag) {
+    SmallVector<GlobalVariable *, 4> found;
+    for (GlobalVariable &global : module.globals()) {
+      const auto *type = dyn_cast<StructType>(global.getValueType());
+      if (!type || !type->hasName() || !type->getName().starts_with("_QM__fortran_type_infoTderivedtype"))
+        continue;
+      const Constant *none =
+          global.hasInitializer()
+              ? ConstantFoldLoadFromConst(global.getInitializer(), Type::getInt8Ty(module.getContext()),
+                                          APInt(64, flag), module.getDataLayout())
+              : nullptr;
+      if (!none || none->isNullValue())
+        found.push_back(&global);
+    }
+    return found;
+  }
+
+  Module &module;
+};
 
 // Copies functions of a library, with all that they use, into a module.
 class Copier {
@@ -86,6 +127,11 @@ private:
       auto *made = new GlobalVariable(to, text->getValueType(), true, GlobalValue::PrivateLinkage,
                                       text->getInitializer(), "enzyme.lib.text");
       map[text] = made;
+    } else if (auto *question = dyn_cast<GlobalVariable>(&value)) {
+      DerivedTypes types(to);
+      Type *type = question->getValueType();
+      Constant *answer = question->getName() == "only_begun" ? types.onlyBegun(type) : types.holdsMemory(type);
+      map[question] = new GlobalVariable(to, type, true, GlobalValue::PrivateLinkage, answer, "enzyme.lib.types");
     }
   }
 
