@@ -134,15 +134,8 @@ int _FortranAPointerAllocate(descriptor *d, _Bool stat, const descriptor *messag
     return 0;
 }
 
-int _FortranAAllocatableAllocateSource(descriptor *d, const descriptor *source, _Bool stat, const descriptor *message,
-                                       const char *file, int line)
+INLINE int allocate_as(descriptor *d, const descriptor *source, const char *file, int line)
 {
-    if (d->base) {
-        if (stat)
-            return 105;
-        REFUSE("an array is allocated twice", file, line);
-    }
-    (void)message;
     if (d->type == CHARACTER && d->length != source->length)
         REFUSE("allocation by a text of another length", file, line);
     allocate(d);
@@ -152,17 +145,23 @@ int _FortranAAllocatableAllocateSource(descriptor *d, const descriptor *source, 
     return 0;
 }
 
+int _FortranAAllocatableAllocateSource(descriptor *d, const descriptor *source, _Bool stat, const descriptor *message,
+                                       const char *file, int line)
+{
+    if (d->base) {
+        if (stat)
+            return 105;
+        REFUSE("an array is allocated twice", file, line);
+    }
+    (void)message;
+    return allocate_as(d, source, file, line);
+}
+
 int _FortranAPointerAllocateSource(descriptor *d, const descriptor *source, _Bool stat, const descriptor *message,
                                    const char *file, int line)
 {
     (void)stat, (void)message;
-    if (d->type == CHARACTER && d->length != source->length)
-        REFUSE("allocation by a text of another length", file, line);
-    allocate(d);
-    copy(d->base, d, source, count_of(d), d->length);
-    if (owns(d))
-        own_elements(d, d->rank, derived_of(d), file, line);
-    return 0;
+    return allocate_as(d, source, file, line);
 }
 
 INLINE int deallocate(descriptor *d)
