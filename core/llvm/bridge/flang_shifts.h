@@ -30,7 +30,8 @@ INLINE wide around(wide at, wide extent) { return (at % extent + extent) % exten
 // Element `k` in turn is number `i` along the dimension, in row `row` of those along it.
 #define EACH_SHIFTED(BODY)                                                                                             \
   for (wide k = 0; k < n; k++) {                                                                                       \
-    const wide i = k / below % extent, row = k % below + k / (below * extent) * below;                                 \
+    const int flat = x->rank == 1;                                                                                     \
+    const wide i = flat ? k : k / below % extent, row = flat ? 0 : k % below + k / (below * extent) * below;           \
     BODY                                                                                                               \
   }
 
@@ -40,8 +41,8 @@ INLINE void shift_around(descriptor *result, const descriptor *x, const descript
   const size length = x->length;
   char *base = result->base;
 #define LOOP(T)                                                                                                        \
-  EACH_SHIFTED(const wide by = shift ? shift_of(shift, row) : constant;                                                \
-               const wide from = k + (around(i + by, extent) - i) * below;                                             \
+  EACH_SHIFTED(const wide to = i + around(shift ? shift_of(shift, row) : constant, extent);                            \
+               const wide from = k + (to - (to < extent ? 0 : extent) - i) * below;                                    \
                move_##T(base + k * (wide)length, x->base + place(x, 0, from), length);)
   EACH_KIND(x->type, length, LOOP)
 #undef LOOP

@@ -42,23 +42,35 @@ bool fits(const Function &declared, const Function &body) {
 }
 
 // What a program says of its derived types, by the flags of flang's descriptions of them (derived_type in
-// flang_values.h). Of those that other files state less is known: they count as such that have all.
+// flang_values.h). Of those that other files state less is known: they count as such that have all. Nothing is said
+// where variables are polymorphic, which may be of types of any file.
 class DerivedTypes {
 public:
   explicit DerivedTypes(Module &module) : module(module) {}
 
   // Whether values of some type hold memory of their own.
-  Constant *holdsMemory(Type *type) { return ConstantInt::get(type, !without(kNoDestruction).empty()); }
+  Constant *holdsMemory(Type *type) {
+    return ConstantInt::get(type, isPolymorphic() || !without(kNoDestruction).empty());
+  }
 
   // The type with initial values, if there is but one.
   Constant *onlyBegun(Type *type) {
     const SmallVector<GlobalVariable *, 4> begun = without(kNoInitialization);
-    return begun.size() == 1 && begun.front()->hasInitializer() ? static_cast<Constant *>(begun.front())
-                                                                : Constant::getNullValue(type);
+    const bool isOne = begun.size() == 1 && begun.front()->hasInitializer() && !isPolymorphic();
+    return isOne ? static_cast<Constant *>(begun.front()) : Constant::getNullValue(type);
   }
 
 private:
   static constexpr uint64_t kNoInitialization = 429, kNoDestruction = 430;
+
+  // Whether the program asks flang's library for what only polymorphic variables need.
+  bool isPolymorphic() {
+    return any_of(module.functions(), [](const Function &function) {
+      const StringRef name = function.getName();
+      return isFlang(name) && (name.contains("Polymorphic") || name.contains("ApplyMold") ||
+                               name.contains("InitDerived") || name.contains("NullifyDerived"));
+    });
+  }
 
   // Those of which the flag is not set.
   SmallVector<GlobalVariable *, 4> without(uint64_t flag) {
