@@ -6,7 +6,7 @@
 //! one function count for each of them.
 //!
 //! Where a float takes the place of a pointer the forward sweep leaves no shadow of that pointer behind: it would be taken for an
-//! adjoint. In memory of the caller an adjoint may lie there already, which must stay.
+//! adjoint. In memory of the caller an adjoint may lie there already, which must stay: words tell which it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +16,7 @@ use enzyme_analysis::{Callee, ClassId, Context, Given, Object, Units, resolve};
 use enzyme_ir::{ByteType, FuncId, InstId, Module, Op, ValueId};
 use enzyme_rules::Operand;
 
+use crate::copies::taken_for_integer;
 use crate::keys::Subject;
 
 const POINTER: u64 = 8;
@@ -116,7 +117,10 @@ pub enum Replaced {
     None,
     /// Its shadow is cleared.
     Cleared,
-    /// It may be the caller's, as may the adjoint that lies in the same place.
+    /// It may be the caller's, as may the adjoint that lies in the same place: which of them is there, the word tells
+    /// ([`crate::words`]), and a pointer's shadow is cleared.
+    Told,
+    /// The same where nothing tells.
     Contended,
 }
 
@@ -125,7 +129,7 @@ pub fn float_places(module: &Module, s: &Subject<'_>, i: InstId) -> Vec<(ValueId
     let inst = &s.func.insts[i];
     let (types, layout) = (&module.ctx.types, &module.ctx.layout);
     match (&inst.op, inst.args.as_slice()) {
-        (Op::Store(_), [v, p]) if s.unit.carry[*v].may() => {
+        (Op::Store(_), [v, p]) if s.unit.carry[*v].may() && !taken_for_integer(s, *v, *p) => {
             vec![(*p, layout.store_size(types, s.func.ty(*v)).unwrap_or(0))]
         }
         (Op::Call(_), _) => {
@@ -163,6 +167,7 @@ pub fn replaces_pointer(s: &Subject<'_>, p: ValueId, len: u64) -> Replaced {
     let one = span.stride == 0 && !class.is_several();
     let each = len < POINTER && (span.stride == 0 || span.stride >= POINTER);
     match certain && (one || each) {
+        true if len.is_multiple_of(POINTER) && memory.tells_words(p) => Replaced::Told,
         true => Replaced::Contended,
         false => Replaced::None,
     }

@@ -49,6 +49,30 @@ pub fn store(e: &mut Emit<'_>, primal: ValueId, shadow: ValueId, at: ValueId) {
     e.store_in_lane(new, at, SIZE as u32);
 }
 
+/// Clears the addresses among the words of `bytes` of shadow memory at `at`, where floats come to lie; adjoints stay.
+pub fn forget(e: &mut Emit<'_>, at: ValueId, bytes: ValueId) {
+    let (ptr, void, i64) = (e.module.ctx.types.ptr(), e.module.ctx.types.void(), e.module.ctx.types.int(64));
+    let f = define(e.module, "enzyme.rt.words.forget", void, &[ptr, i64], |e, args| {
+        let done = e.new_block("done");
+        let address = e.b().cast(CastOp::PtrToInt, args[0], i64);
+        let (front, count) = aligned_words(e, address, args[1]);
+        let (none, size) = (e.b().i64(0), e.b().i64(SIZE));
+        for_each(e, count, done, |e, n| {
+            let offset = e.b().binary(BinOp::Mul, n, size);
+            let offset = e.b().add(front, offset);
+            let at = e.b().byte_offset(args[0], offset);
+            let old = e.b().load(i64, at, SIZE as u32, MemClass::Shadow);
+            let old = e.b().value(Op::Freeze, smallvec![old], i64);
+            let stale = is_address(e, old);
+            let new = e.choose(stale, none, old);
+            e.b().store(new, at, SIZE as u32, MemClass::Shadow);
+        });
+        e.block = done;
+        e.b().ret(None);
+    });
+    e.call_func(f, &[at, bytes]);
+}
+
 /// The reverse sweep of a store: the adjoint in the shadow memory at `at`, which is taken from there.
 pub fn take(e: &mut Emit<'_>, at: ValueId) -> ValueId {
     let (i64, double) = (e.module.ctx.types.int(64), double(e.module));

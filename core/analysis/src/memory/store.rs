@@ -280,7 +280,8 @@ impl Store {
     fn close_class(&mut self, class: u32) {
         let mut class = class;
         loop {
-            if self.raw[class as usize].edges.len() > MAX_EDGES {
+            let places: BTreeSet<Span> = self.raw[class as usize].edges.iter().map(|(at, _)| *at).collect();
+            if places.len() > MAX_EDGES {
                 for e in &mut self.raw[class as usize].edges {
                     e.0 = Span::anywhere();
                 }

@@ -697,11 +697,15 @@ impl Reverse<'_, '_> {
             Bytes::NoFloats(false) => {}
             Bytes::Floats(_) => {
                 let fixed = self.s.func.as_const(*n).and_then(|c| self.e.module.ctx.consts.as_u64(c));
-                if replaces_pointer(&self.s, *d, fixed.unwrap_or(1 << 40)) == Replaced::Cleared {
+                let replaced = replaces_pointer(&self.s, *d, fixed.unwrap_or(1 << 40));
+                if matches!(replaced, Replaced::Cleared | Replaced::Told) {
                     let (to, bytes) = (self.forward_shadow(*d)?, self.forward_value(*n));
                     let bytes = self.e.to_i64(bytes);
                     let bytes = self.forward_shadow_bytes(*d, to, bytes);
-                    self.e.fill_zero(to, bytes);
+                    match replaced {
+                        Replaced::Told => crate::words::forget(&mut self.e, to, bytes),
+                        _ => self.e.fill_zero(to, bytes),
+                    }
                 }
             }
             Bytes::Characters => {

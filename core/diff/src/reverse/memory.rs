@@ -172,7 +172,8 @@ impl Reverse<'_, '_> {
     /// Clears the shadows of pointers whose places floats take that `i` puts there: they are no adjoints of these.
     pub fn forget_pointers(&mut self, i: InstId) -> Result<(), Refusal> {
         for (p, len) in float_places(self.e.module, &self.s, i) {
-            if !self.s.has_shadow(p) || replaces_pointer(&self.s, p, len) != Replaced::Cleared {
+            let replaced = replaces_pointer(&self.s, p, len);
+            if !self.s.has_shadow(p) || !matches!(replaced, Replaced::Cleared | Replaced::Told) {
                 continue;
             }
             let mut bytes = self.e.b().i64(len);
@@ -181,7 +182,10 @@ impl Reverse<'_, '_> {
                 let primal = self.forward_value(p);
                 bytes = self.e.guarded_bytes(at, primal, bytes);
             }
-            self.e.fill_zero(at, bytes);
+            match replaced {
+                Replaced::Told => crate::words::forget(&mut self.e, at, bytes),
+                _ => self.e.fill_zero(at, bytes),
+            }
         }
         Ok(())
     }
