@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         trial("moved", moved),
         trial("enums", enums),
         trial("idioms", || each_is_right(IDIOMS, &["0", "2", "3"], &[])),
+        trial("layers", layers),
         trial("other_packages", others),
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
@@ -365,10 +366,17 @@ fn each_is_right(source: &str, levels: &[&str], but: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// At level 0 `format!` beside layers is refused, and traits of two kinds of layers in one program are taken for one another's.
+fn layers() -> Result<()> {
+    each_is_right(LAYERS, &["0", "2", "3"], &["loaded"])?;
+    each_is_right(LAYERS, &["2", "3"], &["kept_state", "parsed"])
+}
+
 /// Each function of `x` whose definition begins a line is differentiated.
 const MOVED: &str = include_str!("rust/moved.rs");
 const ENUMS: &str = include_str!("rust/enums.rs");
 const IDIOMS: &str = include_str!("rust/idioms.rs");
+const LAYERS: &str = include_str!("rust/layers.rs");
 const VARIANTS: &str = r#"
 enum Value { Number(f64), List(Vec<f64>), Pair(f64, f64) }
 enum Item { Number(f64), List(Vec<f64>), Boxed(Box<f64>), Nothing }

@@ -355,22 +355,24 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether `v` is a word that is only moved, from and to places where words are told when the derivative runs and no characters lie,
-    /// of which doubles are known to lie in one.
+    /// Whether `v` is a word that is only moved, from and to places where words are told when the derivative runs, of which doubles are
+    /// known to lie in one. Where characters lie only what is known to be aligned is a word, and not some characters.
     fn is_told(&self, v: ValueId) -> bool {
         let place = |i: InstId| match (&self.func.insts[i].op, self.func.insts[i].args.as_slice()) {
-            (Op::Load(_), [p, ..]) | (Op::Store(_), [_, p, ..]) => Some(*p),
+            (Op::Load(access), [p, ..]) | (Op::Store(access), [_, p, ..]) => Some((*p, u64::from(access.align))),
             _ => None,
         };
         let merged = self.merged_with(v);
         let is_word = |v: &ValueId| matches!(self.module.ctx.types[self.func.ty(*v)], Type::Int(64));
         let accesses =
             merged.iter().flat_map(|v| self.func.def_inst(*v).into_iter().chain(self.uses.of(*v).iter().copied()));
-        let places: BTreeSet<ValueId> = accesses.filter_map(place).collect();
+        let places: BTreeSet<(ValueId, u64)> = accesses.filter_map(place).collect();
+        let tells =
+            |p: ValueId, align: u64| self.memory.tells_words(p) && (align >= WORD || !self.memory.holds_characters(p));
         self.is_moved(v)
             && merged.iter().all(is_word)
-            && places.iter().all(|p| self.memory.tells_words(*p) && !self.memory.holds_characters(*p))
-            && places.iter().any(|p| self.memory.may_have_doubles(*p, 0, WORD))
+            && places.iter().all(|(p, align)| tells(*p, *align))
+            && places.iter().any(|(p, _)| self.memory.may_have_doubles(*p, 0, WORD))
     }
 
     /// `v` and all integers that it is merged with.

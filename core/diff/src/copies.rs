@@ -59,13 +59,13 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
         false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
     };
     if bytes.clash {
-        let told = places.len() == 2 && are_words(s, places, len, &|p| s.unit.memory.tells_all_words(p));
+        let told = places.len() == 2 && are_words(places, len, &|p| s.unit.memory.tells_all_words(p));
         let refused = match (told, doubtful()) {
             (true, _) => return Ok(Bytes::Words),
             (false, Ok(characters)) => return Ok(characters),
             (false, Err(refused)) => refused,
         };
-        let told = places.len() == 2 && are_words(s, places, len, &|p| s.unit.memory.tells_words(p));
+        let told = places.len() == 2 && are_words(places, len, &|p| s.unit.memory.tells_words(p));
         return if told { Ok(Bytes::Words) } else { Err(refused) };
     }
     if let Some(kind) = bytes.uniform() {
@@ -102,15 +102,19 @@ pub fn leads_to_shadows(module: &Module, s: &Subject<'_>, places: &[ValueId], le
 }
 
 /// Whether all that may have a shadow in `len` bytes at these places are words that are told at run time, as `tells` says.
-fn are_words(s: &Subject<'_>, places: &[ValueId], len: Option<u64>, tells: &dyn Fn(ValueId) -> bool) -> bool {
-    len.is_none_or(|n| n >= WORD) && places.iter().all(|p| !s.is_mixed(*p) && tells(*p))
+fn are_words(places: &[ValueId], len: Option<u64>, tells: &dyn Fn(ValueId) -> bool) -> bool {
+    len.is_none_or(|n| n >= WORD) && places.iter().all(|p| tells(*p))
 }
 
 /// What the reallocation `i` of the memory at `places[1]`, which lies at `places[0]` from then on, moves: all of an object, which is
 /// aligned.
 pub fn classify_moved(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> Result<Bytes, Refusal> {
+    let mixed = places.iter().any(|p| s.is_mixed(*p));
     match classify_bytes(s, i, places, None)? {
-        Bytes::Characters if are_words(s, places, None, &|p| s.unit.memory.tells_words(p)) => Ok(Bytes::Words),
+        Bytes::Characters if !mixed && are_words(places, None, &|p| s.unit.memory.tells_words(p)) => Ok(Bytes::Words),
+        Bytes::Characters | Bytes::Words if mixed => {
+            Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i))
+        }
         Bytes::Characters => Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i)),
         bytes => Ok(bytes),
     }

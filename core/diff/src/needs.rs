@@ -138,9 +138,6 @@ impl Collector<'_> {
                     return Err(Refusal::new(RefusalKind::UnknownType("an integer copied from active memory")).at(i));
                 }
                 Carry::Mixed => return self.refuse(i, "integer arithmetic on the bits of active floats"),
-                Carry::Word if args.iter().any(|p| matches!(inst.op, Op::Load(_)) && s.is_mixed(*p)) => {
-                    return Err(Refusal::new(RefusalKind::UnknownType("a word copied from active memory")).at(i));
-                }
                 Carry::None | Carry::Native | Carry::Bits(..) | Carry::Word => {}
             }
         }
@@ -162,7 +159,7 @@ impl Collector<'_> {
                 let (Some(v), Some(p)) = (args.first(), args.get(1)) else { return Ok(()) };
                 if s.has_shadow(*p) && carry(*v) != Carry::None {
                     let unknown = carry(*v) == Carry::Unknown && s.func.as_const(*v).is_none();
-                    if unknown && !taken_for_integer(s, *v, *p) || carry(*v) == Carry::Word && s.is_mixed(*p) {
+                    if unknown && !taken_for_integer(s, *v, *p) {
                         return Err(
                             Refusal::new(RefusalKind::UnknownType("an integer stored among active floats")).at(i)
                         );

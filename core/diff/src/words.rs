@@ -29,6 +29,14 @@ fn is_address(e: &mut Emit<'_>, word: ValueId) -> ValueId {
     e.b().icmp(IntPred::Ult, less, most)
 }
 
+/// The shadow of a word out of constant memory: an address is its own, all else has none.
+pub fn of_constant(e: &mut Emit<'_>, word: ValueId) -> ValueId {
+    let i64 = e.ty(word);
+    let word = e.b().value(Op::Freeze, smallvec![word], i64);
+    let (address, none) = (is_address(e, word), e.b().i64(0));
+    e.choose(address, word, none)
+}
+
 /// What is left in shadow memory, where `old` was, of a word with this shadow.
 fn moved(e: &mut Emit<'_>, primal: ValueId, shadow: ValueId, old: ValueId) -> ValueId {
     let i64 = e.ty(shadow);
@@ -51,26 +59,46 @@ pub fn store(e: &mut Emit<'_>, primal: ValueId, shadow: ValueId, at: ValueId) {
 
 /// Clears the addresses among the words of `bytes` of shadow memory at `at`, where floats come to lie; adjoints stay.
 pub fn forget(e: &mut Emit<'_>, at: ValueId, bytes: ValueId) {
-    let (ptr, void, i64) = (e.module.ctx.types.ptr(), e.module.ctx.types.void(), e.module.ctx.types.int(64));
-    let f = define(e.module, "enzyme.rt.words.forget", void, &[ptr, i64], |e, args| {
+    let f = over_aligned(e.module, "forget", |e, [at, _]| {
+        let i64 = e.module.ctx.types.int(64);
+        let old = e.b().load(i64, at, SIZE as u32, MemClass::Shadow);
+        let old = e.b().value(Op::Freeze, smallvec![old], i64);
+        let (stale, none) = (is_address(e, old), e.b().i64(0));
+        let new = e.choose(stale, none, old);
+        e.b().store(new, at, SIZE as u32, MemClass::Shadow);
+    });
+    e.call_func(f, &[at, at, bytes]);
+}
+
+/// The forward mode of a copy of `bytes` from constant memory, of which `primal` is the result: the shadow memory at `at` of the words.
+pub fn repeat_constant(e: &mut Emit<'_>, at: ValueId, primal: ValueId, bytes: ValueId) {
+    let f = over_aligned(e.module, "constant", |e, [at, primal]| {
+        let i64 = e.module.ctx.types.int(64);
+        let word = e.b().load(i64, primal, SIZE as u32, MemClass::Primal);
+        let shadow = of_constant(e, word);
+        e.b().store(shadow, at, SIZE as u32, MemClass::Shadow);
+    });
+    e.call_func(f, &[at, primal, bytes]);
+}
+
+/// `void enzyme.rt.words.…(ptr memory, ptr other, i64 bytes)`: does something with each aligned word, and what lies as far in other memory.
+fn over_aligned(module: &mut Module, name: &str, body: impl Fn(&mut Emit<'_>, [ValueId; 2])) -> FuncId {
+    let (ptr, void, i64) = (module.ctx.types.ptr(), module.ctx.types.void(), module.ctx.types.int(64));
+    define(module, &format!("enzyme.rt.words.{name}"), void, &[ptr, ptr, i64], |e, args| {
+        let [at, other, bytes] = [args[0], args[1], args[2]];
         let done = e.new_block("done");
-        let address = e.b().cast(CastOp::PtrToInt, args[0], i64);
-        let (front, count) = aligned_words(e, address, args[1]);
-        let (none, size) = (e.b().i64(0), e.b().i64(SIZE));
+        let address = e.b().cast(CastOp::PtrToInt, at, i64);
+        let (front, count) = aligned_words(e, address, bytes);
+        let size = e.b().i64(SIZE);
         for_each(e, count, done, |e, n| {
             let offset = e.b().binary(BinOp::Mul, n, size);
             let offset = e.b().add(front, offset);
-            let at = e.b().byte_offset(args[0], offset);
-            let old = e.b().load(i64, at, SIZE as u32, MemClass::Shadow);
-            let old = e.b().value(Op::Freeze, smallvec![old], i64);
-            let stale = is_address(e, old);
-            let new = e.choose(stale, none, old);
-            e.b().store(new, at, SIZE as u32, MemClass::Shadow);
+            let places = [at, other].map(|p| e.b().byte_offset(p, offset));
+            body(e, places);
         });
         e.block = done;
         e.b().ret(None);
-    });
-    e.call_func(f, &[at, bytes]);
+    })
 }
 
 /// The reverse sweep of a store: the adjoint in the shadow memory at `at`, which is taken from there.

@@ -275,7 +275,8 @@ impl Reverse<'_, '_> {
                 return self.overwrite(v, p);
             }
             Carry::Word => {
-                let at = self.shadow(p)?;
+                let double = crate::words::double(self.e.module);
+                let at = self.shadow_place(p, double)?;
                 let amount = crate::words::take(&mut self.e, at);
                 return self.add_adjoint(v, amount);
             }
@@ -579,11 +580,16 @@ impl Reverse<'_, '_> {
             }
             return Ok(());
         }
-        if bytes == Bytes::Words {
-            return self.add_words(i, to, from, n);
-        }
         let there = self.shadow_bytes(dst, n)?;
         let both = self.shadow_bytes(src, there)?;
+        if bytes == Bytes::Words {
+            self.add_words(i, to, from, both)?;
+            if self.s.is_mixed(dst) || self.s.is_mixed(src) {
+                let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
+                crate::words::discard(&mut self.e, to, rest);
+            }
+            return Ok(());
+        }
         let add = match &bytes {
             Bytes::Floats(kind) => self.sum_of_copied(*kind, overlap)?,
             Bytes::Runs(runs, period) => self.sum_of_runs(runs, *period, overlap)?,

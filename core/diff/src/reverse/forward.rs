@@ -414,7 +414,7 @@ impl Reverse<'_, '_> {
                 let ty = self.s.func.ty(*v);
                 if self.s.has_shadow(*p) && self.s.unit.carry[*v] == Carry::Word {
                     let (shadow, primal) = (self.forward_shadow(*v)?, self.forward_value(*v));
-                    let at = self.forward_shadow(*p)?;
+                    let at = self.forward_place(*p, ty)?;
                     crate::words::store(&mut self.e, primal, shadow, at);
                     return Ok(());
                 }
@@ -427,11 +427,7 @@ impl Reverse<'_, '_> {
                         .at(i));
                     }
                     let shadow = self.forward_shadow(*v)?;
-                    let mut at = self.forward_shadow(*p)?;
-                    if self.s.is_mixed(*p) {
-                        let primal = self.forward_value(*p);
-                        at = self.e.guarded(at, primal, ty);
-                    }
+                    let at = self.forward_place(*p, ty)?;
                     self.e.store_shadow(shadow, at, *access);
                 } else {
                     self.forget_pointers(i)?;
@@ -464,15 +460,6 @@ impl Reverse<'_, '_> {
         let place = place_of(self.e.module, self.s.func, i);
         crate::runtime::require_zero(&mut self.e, at, bytes, &place);
         Ok(())
-    }
-
-    /// The number of bytes at `shadow`, that of `p`, that are shadow memory: all, or none.
-    fn forward_shadow_bytes(&mut self, p: ValueId, shadow: ValueId, bytes: ValueId) -> ValueId {
-        if !self.s.is_mixed(p) {
-            return bytes;
-        }
-        let primal = self.forward_value(p);
-        self.e.guarded_bytes(shadow, primal, bytes)
     }
 
     /// The shadow pointer of an instruction that computes a pointer.
@@ -720,6 +707,7 @@ impl Reverse<'_, '_> {
                 let [to, from] = [self.forward_shadow(*d)?, self.forward_shadow(*c)?];
                 let (primal, bytes) = (self.forward_value(*d), self.forward_value(*n));
                 let (bytes, place) = (self.e.to_i64(bytes), place_of(self.e.module, self.s.func, i));
+                let bytes = self.forward_shadow_bytes(*d, to, bytes);
                 crate::words::repeat_copy(&mut self.e, [to, from, primal], bytes, &place);
             }
             Bytes::NoFloats(true) | Bytes::Runs(..)

@@ -42,6 +42,25 @@ impl Reverse<'_, '_> {
         Ok(self.e.guarded_bytes(shadow, primal, bytes))
     }
 
+    /// Where the shadow of what lies at `p` is; a place that nobody reads if there is none.
+    pub fn forward_place(&mut self, p: ValueId, ty: enzyme_ir::TypeId) -> Result<ValueId, Refusal> {
+        let at = self.forward_shadow(p)?;
+        if !self.s.is_mixed(p) {
+            return Ok(at);
+        }
+        let primal = self.forward_value(p);
+        Ok(self.e.guarded(at, primal, ty))
+    }
+
+    /// The number of bytes at `shadow`, that of `p`, that are shadow memory: all, or none.
+    pub fn forward_shadow_bytes(&mut self, p: ValueId, shadow: ValueId, bytes: ValueId) -> ValueId {
+        if !self.s.is_mixed(p) {
+            return bytes;
+        }
+        let primal = self.forward_value(p);
+        self.e.guarded_bytes(shadow, primal, bytes)
+    }
+
     /// Any key in the reverse sweep.
     pub fn lookup(&mut self, key: Key) -> Result<ValueId, Refusal> {
         let mut stack = vec![key];

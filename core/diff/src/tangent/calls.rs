@@ -162,7 +162,13 @@ impl Tangent<'_, '_> {
                     let both = self.guarded_bytes(args[src], there)?;
                     self.e.move_bytes(at, from, both);
                     let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
-                    self.e.fill_zero(at, rest);
+                    match classify(self.e.module, &self.s, i, &[args[dst], args[src]], args[len]) {
+                        Ok(Bytes::Words) => {
+                            let primal = self.value(args[dst]);
+                            crate::words::repeat_constant(&mut self.e, at, primal, rest);
+                        }
+                        _ => self.e.fill_zero(at, rest),
+                    }
                 }
                 Ok(())
             }

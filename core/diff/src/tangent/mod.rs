@@ -391,6 +391,15 @@ impl Tangent<'_, '_> {
         match &inst.op {
             Op::Load(access) => {
                 let Some(p) = inst.args.first().copied() else { return Ok(()) };
+                if self.s.unit.carry[r] == Carry::Word && self.s.is_mixed(p) {
+                    let (shadow, primal) = (self.shadow(p)?, self.value(p));
+                    let (own, word) = (self.e.load_shadow(inst.ty, shadow, *access), self.value(r));
+                    let constant = self.e.b().icmp(enzyme_ir::IntPred::Eq, shadow, primal);
+                    let itself = crate::words::of_constant(&mut self.e, word);
+                    let v = self.e.choose(constant, itself, own);
+                    self.shadows[self.lane].insert(r, v);
+                    return Ok(());
+                }
                 if self.s.is_active(r) && self.s.is_mixed(p) {
                     let at = self.guarded(p, inst.ty)?;
                     let v = self.e.load_shadow(inst.ty, at, *access);
