@@ -15,7 +15,8 @@
 //
 // Invariants: shadows that are null are of memory that is constant. Adjoints are added, also where an operand's
 // elements share places (a stride of 0, windows that overlap): then one after the other. Where beta is 0, C and its
-// tangent are not read. Not handled: complex numbers; operands of two types.
+// tangent are not read. Products of which half is wanted (`part`) have no rule: they are made of such that have.
+// Not handled: complex numbers; operands of two types.
 
 typedef long long whole;
 
@@ -32,6 +33,9 @@ enum { ROWS_OF_A = 1, ROWS_OF_B = 2, STRIDED_B = 4, STRIDED_C = 8, VECTOR = 16 }
 
 // Which factor of a product is a derivative.
 enum { LEFT = 1, RIGHT = 2 };
+
+// Which elements of C a product computes, by the row and the column: as the crate private-gemm-x86 numbers them.
+enum { LOWER = 0, UPPER = 1, FULL = 2 };
 
 // Products of fewer multiplications than this are not worth copies.
 enum { SMALL = 512 };

@@ -6,12 +6,15 @@
 // `multiply`, which computes C = alpha A B + beta C for operands with any strides, by the kernel; and the rules for
 // that. In a prepared clone a call of the kernel becomes one of `multiply`. The user's functions keep their calls.
 //
+// faer's products into one half of a matrix, and those with a diagonal matrix in between, have no rules. In a clone
+// they become calls of `part` in products.c, whose code is differentiated: it is made of products that have.
+//
 // Invariants: what does not match in all that the table says is left to be differentiated by its body; so is a kernel
 // that optimisations between functions may have changed, and a call of which something is not known. A kernel stays a
 // call from the start of the pipeline on; LLVM may change nothing in functions that others may define as well.
 // Exceptions do not pass: where a kernel finds no memory, the program ends.
 // Not handled: kernels that run in threads, complex numbers, operands of two types, pointers of other sizes than 64
-// bits; products that libraries compute by other functions (triangular and symmetric ones).
+// bits; triangular and symmetric products of other libraries than faer.
 
 #include "products.h"
 
@@ -35,6 +38,9 @@ constexpr unsigned char kRules[] = {
 // The attribute of kernels.
 constexpr StringLiteral kKernel = "enzyme-kernel";
 
+// The attribute of faer's products into the lower half: the type of their numbers.
+constexpr StringLiteral kLower = "enzyme-lower-of";
+
 // How a kernel takes its operands.
 enum class Form {
   // rows, columns, depth, A, its stride, B, its stride, C, its two strides, alpha, memory for blocks, threads
@@ -50,7 +56,7 @@ enum class Form {
 };
 
 // Of a path: the arguments of the template, where `T` is the type, `A`, `B` and `C` the layouts, `?` anything. Of a
-// signature: `l` is a word, `p` a pointer, `r` a float, `b` a bit.
+// signature: `l` is a word, `p` a pointer, `r` a float, `b` a bit, `c` a byte.
 struct Row {
   StringLiteral path;
   StringLiteral arguments;
@@ -69,6 +75,27 @@ constexpr Row kRows[] = {
     {"matrixmultiply::gemm::dgemm", "", "", "lllrpllpllrpll", Form::Strided},
     {"matrixmultiply::gemm::sgemm", "", "", "lllrpllpllrpll", Form::Strided},
     {"faer::linalg::matmul::matmul_imp", "", "", "pbpbpbp", Form::Views},
+};
+
+// faer's products of which half is wanted, or with a diagonal matrix in between, end in assembly that the crate
+// private-gemm-x86 writes as it runs. Its parameters: type, type of indices, instructions, rows, columns, depth, C, its
+// two strides, indices of rows and of columns, which half, whether the product is added, A, its strides, whether it is
+// conjugated, the diagonal, its stride, B, its strides, whether it is conjugated, alpha, threads.
+constexpr StringLiteral kHalf = "cbblllpllppcbpllbplpllbpl";
+enum Half : unsigned {
+  OfType = 0,
+  Rows = 3,
+  Columns,
+  Depth,
+  HalfC,
+  RowIndex = 9,
+  ColumnIndex,
+  Kind,
+  Adds,
+  HalfA,
+  Diagonal = 17,
+  HalfB = 19,
+  HalfAlpha = 23
 };
 
 // What chooses the size of blocks asks the processor once: nothing of that is written where a program can see it.
@@ -135,6 +162,7 @@ Type *realOf(const Function &function, StringRef signature, Type *of_views = nul
     if (code == 'l'   ? !param->isIntegerTy(64)
         : code == 'p' ? !param->isPointerTy()
         : code == 'b' ? !param->isIntegerTy(1)
+        : code == 'c' ? !param->isIntegerTy(8)
                       : false)
       return nullptr;
     if (code == 'r') {
@@ -213,6 +241,50 @@ std::optional<Kernel> kernelOf(const Function &function) {
   return std::nullopt;
 }
 
+bool isHalf(const Function &function) {
+  const StringRef name = function.getName();
+  const bool named = name.starts_with("_ZN16private_gemm_x864gemm17h") ||
+                     (name.starts_with("_RNvC") && name.ends_with("_16private_gemm_x864gemm"));
+  LLVMContext &context = function.getContext();
+  return named && function.getCallingConv() == CallingConv::C &&
+         realOf(function, kHalf, Type::getDoubleTy(context)) != nullptr;
+}
+
+// The type that a call of it says; null if it is of complex numbers or not known.
+Type *typeOfHalf(const CallBase &call) {
+  const auto *type = dyn_cast<ConstantInt>(call.getArgOperand(OfType));
+  if (!type || type->getZExtValue() > 1)
+    return nullptr;
+  return type->isOne() ? Type::getDoubleTy(call.getContext()) : Type::getFloatTy(call.getContext());
+}
+
+// The type of the numbers of faer's product into the lower half of a matrix: C, whether the product is added, whether
+// the diagonal is left out, A, B, alpha, two bits about complex numbers; matrices are views. Null of other functions.
+Type *lowerOf(const Function &function) {
+  constexpr StringLiteral kStem = "10triangular35mat_x_mat_into_lower_impl_unchecked";
+  const StringRef name = function.getName();
+  LLVMContext &context = function.getContext();
+  if (!(name.starts_with(("_ZN4faer6linalg6matmul" + kStem + "17h").str()) ||
+        (name.starts_with("_RINv") && name.contains(("4faer6linalg6matmul" + kStem).str()))) ||
+      function.getCallingConv() != CallingConv::C || !realOf(function, "pbbpppbb", Type::getDoubleTy(context)))
+    return nullptr;
+  if (const Attribute noted = function.getFnAttribute(kLower); noted.isValid())
+    return noted.getValueAsString() == "f64" ? Type::getDoubleTy(context) : Type::getFloatTy(context);
+  Type *real = nullptr;
+  for (const BasicBlock &block : function)
+    for (const Instruction &inst : block) {
+      const auto *call = dyn_cast<CallBase>(&inst);
+      const Function *callee = call ? call->getCalledFunction() : nullptr;
+      if (!callee || !isHalf(*callee))
+        continue;
+      if (real || !typeOfHalf(*call))
+        return nullptr;
+      real = typeOfHalf(*call);
+    }
+  const auto is = [&](unsigned n, uint64_t bytes) { return function.getParamDereferenceableBytes(n) == bytes; };
+  return real && is(0, 40) && is(3, 40) && is(4, 40) && is(5, real->isDoubleTy() ? 8 : 4) ? real : nullptr;
+}
+
 std::string nameFor(const Function &kernel, StringRef what) {
   return ("enzyme.lib.product." + kernel.getName() + "." + what).str();
 }
@@ -248,6 +320,8 @@ public:
       // A kernel that takes all strides needs none of what makes it do so.
       const StringRef stem = from.getName().drop_back(std::min(from.getName().size(), suffix.size()));
       if (strided && (stem == "general" || stem == "loops" || stem == "kernel"))
+        continue;
+      if (what_.row->form != Form::Views && stem == "part")
         continue;
       if (map_.count(&from) || (!from.isDeclaration() && !from.getName().ends_with(suffix)))
         continue;
@@ -429,6 +503,55 @@ SmallVector<Value *, 14> operands(CallBase &call, const Kernel &kernel) {
   return {};
 }
 
+// The function `part` of products.c for faer's numbers of a type; null if the module has no product of such.
+Function *partOf(Module &module, const Type *real) {
+  for (const Function &function : module) {
+    if (!enz::isKernel(function))
+      continue;
+    const std::optional<Kernel> kernel = kernelOf(function);
+    if (kernel && kernel->row->form == Form::Views && kernel->real == real)
+      return module.getFunction(nameFor(function, "part"));
+  }
+  return nullptr;
+}
+
+// Sends a call of faer's triangular product to `part`: false if something is not known.
+bool callLower(CallBase &call) {
+  const auto arg = [&](unsigned n) { return call.getArgOperand(n); };
+  IRBuilder<> b(&call);
+  Type *real = lowerOf(*call.getCalledFunction());
+  Function *part = partOf(*call.getModule(), real);
+  if (!part)
+    return false;
+  StructType *type = enz::viewType(b.getContext());
+  const auto get = [&](unsigned view, unsigned field) -> Value * {
+    return b.CreateLoad(type->getElementType(field), b.CreateStructGEP(type, arg(view), field));
+  };
+  // Without the diagonal: that of the matrix without its first row is next to it.
+  Value *skipped = b.CreateZExt(arg(2), b.getInt64Ty());
+  const auto start = [&](unsigned view) { return b.CreateGEP(real, get(view, 0), b.CreateMul(skipped, get(view, 3))); };
+  Value *alpha = b.CreateLoad(real, arg(5)), *adds = b.CreateUIToFP(arg(1), real);
+  b.CreateCall(part, {b.CreateSub(get(0, 1), skipped), get(3, 2), get(0, 2), alpha, start(3), get(3, 3), get(3, 4),
+                      get(4, 0), get(4, 3), get(4, 4), adds, start(0), get(0, 3), get(0, 4),
+                      Constant::getNullValue(b.getPtrTy()), b.getInt64(0), b.getInt32(0)});
+  return true;
+}
+
+// The same for what faer's other products of which half is wanted, or with a diagonal matrix, end in.
+bool callHalf(CallBase &call) {
+  const auto arg = [&](unsigned n) { return call.getArgOperand(n); };
+  Type *real = typeOfHalf(call);
+  Function *part = real ? partOf(*call.getModule(), real) : nullptr;
+  if (!part || !isa<ConstantPointerNull>(arg(RowIndex)) || !isa<ConstantPointerNull>(arg(ColumnIndex)))
+    return false;
+  IRBuilder<> b(&call);
+  Value *alpha = b.CreateLoad(real, arg(HalfAlpha)), *adds = b.CreateUIToFP(arg(Adds), real);
+  b.CreateCall(part, {arg(Rows), arg(Depth), arg(Columns), alpha, arg(HalfA), arg(HalfA + 1), arg(HalfA + 2),
+                      arg(HalfB), arg(HalfB + 1), arg(HalfB + 2), adds, arg(HalfC), arg(HalfC + 1), arg(HalfC + 2),
+                      arg(Diagonal), arg(Diagonal + 1), b.CreateZExt(arg(Kind), b.getInt32Ty())});
+  return true;
+}
+
 } // namespace
 
 void enz::markKernels(EnzOpaqueHost &host) {
@@ -441,10 +564,12 @@ void enz::markKernels(EnzOpaqueHost &host) {
     chooses->addFnAttr(Attribute::NoInline);
   }
   for (Function &function : *host.module) {
+    Type *lower = lowerOf(function);
+    const bool half = lower || isHalf(function);
     const std::optional<Kernel> kernel = function.hasFnAttribute(kKernel) ? std::nullopt : kernelOf(function);
-    if (!kernel)
+    if (!kernel && !half)
       continue;
-    if (kernel->row->form == Form::Views)
+    if (kernel && kernel->row->form == Form::Views)
       enz::noteViews(function, kernel->real);
     // Optimisations make another function of one that nobody else can call or define: one for the arguments that they
     // see. Those that went through them have another calling convention.
@@ -453,7 +578,10 @@ void enz::markKernels(EnzOpaqueHost &host) {
       function.setVisibility(GlobalValue::HiddenVisibility);
       function.setDSOLocal(true);
     }
-    function.addFnAttr(kKernel);
+    if (kernel)
+      function.addFnAttr(kKernel);
+    if (lower)
+      function.addFnAttr(kLower, lower->isDoubleTy() ? "f64" : "f32");
     function.removeFnAttr(Attribute::AlwaysInline);
     function.addFnAttr(Attribute::NoInline);
   }
@@ -466,14 +594,25 @@ bool enz::callProducts(Function &clone) {
   for (BasicBlock &block : clone)
     for (Instruction &inst : block)
       if (auto *call = dyn_cast<CallBase>(&inst); call && isa<CallInst, InvokeInst>(call))
-        if (const Function *callee = call->getCalledFunction(); callee && isKernel(*callee))
+        if (const Function *callee = call->getCalledFunction();
+            callee && (isKernel(*callee) || isHalf(*callee) || callee->hasFnAttribute(kLower)))
           calls.push_back(call);
   bool any = false, unwound = false;
   for (CallBase *call : calls) {
     Function *callee = call->getCalledFunction();
+    if (call->getFunctionType() != callee->getFunctionType() || call->hasOperandBundles())
+      continue;
+    if (!isKernel(*callee)) {
+      if (callee->hasFnAttribute(kLower) ? callLower(*call) : callHalf(*call)) {
+        unwound |= isa<InvokeInst>(call);
+        drop(*call);
+        any = true;
+      }
+      continue;
+    }
     Function *product = clone.getParent()->getFunction(nameFor(*callee, "multiply"));
     const std::optional<Kernel> kernel = product ? kernelOf(*callee) : std::nullopt;
-    if (!kernel || call->getFunctionType() != callee->getFunctionType() || call->hasOperandBundles())
+    if (!kernel)
       continue;
     const SmallVector<Value *, 14> args = operands(*call, *kernel);
     if (args.empty())

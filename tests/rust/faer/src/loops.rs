@@ -115,6 +115,24 @@ pub fn products<T: Number>(x: &[T]) -> T {
     sum + product.times(&d).map(|v| v * x[2]).weighed() + a.turned().times(&a).squares().sqrt()
 }
 
+pub fn halves<T: Number>(x: &[T]) -> T {
+    let mut sum = T::zero();
+    for n in [1, 5, 16, 40] {
+        let (a, b) = (Matrix::filled(x, n, 7, 0), Matrix::filled(x, 7, n, 2));
+        let (ab, last) = (a.times(&b), n - 1);
+        let c = Matrix::filled(x, n, n, 1);
+        let c = Matrix::new(n, n, |i, j| if i >= j { c.at(i, j) + ab.at(i, j) * x[3] } else { c.at(i, j) });
+        sum += c.weighed();
+        let c = Matrix::new(n, n, |i, j| if i <= j { ab.at(j, i) * -0.5 } else { c.at(i, j) });
+        sum += c.weighed();
+        let c = Matrix::new(n, n, |i, j| if i > j { c.at(i, j) + ab.at(i, j) * x[1] } else { c.at(i, j) });
+        sum += c.weighed() * x[2];
+        let c = Matrix::new(n, n, |i, j| if i > j { ab.at(last - i, last - j) * x[0] } else { c.at(i, j) });
+        sum += c.weighed().sin();
+    }
+    sum
+}
+
 pub fn entries<T: Number>(x: &[T]) -> T {
     let a = Matrix::filled(x, 5, 6, 0);
     let b = Matrix::new(6, 5, |i, j| a.at(j, i) * x[j]);

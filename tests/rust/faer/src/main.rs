@@ -9,6 +9,7 @@ mod loops;
 use check::numbers;
 use enzyme::{grad, jvp};
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::{DenseSolveCore, Solve};
 use faer::{Accum, Col, Mat, MatRef, Par, Row, Scale, unzip, zip};
 use num_dual::Dual64;
@@ -52,6 +53,46 @@ fn products(x: &[f64]) -> f64 {
     let large = filled(x, 33, 40, 1) * filled(x, 40, 21, 3);
     sum += weighed(c.as_ref()) + weighed(d.as_ref()) + weighed(large.as_ref());
     sum + weighed((&a * &b * &d * Scale(x[2])).as_ref()) + (a.transpose() * &a).norm_l2()
+}
+
+/// Products of which half is wanted, with and without the diagonal: added and not, turned round, scaled by active numbers, small and in blocks.
+fn halves(x: &[f64]) -> f64 {
+    use BlockStructure::{Rectangular, StrictTriangularLower, StrictTriangularUpper, TriangularLower, TriangularUpper};
+    let mut sum = 0.0;
+    for n in [1, 5, 16, 40] {
+        let (a, b, mut c) = (filled(x, n, 7, 0), filled(x, 7, n, 2), filled(x, n, n, 1));
+        triangular::matmul(&mut c, TriangularLower, Accum::Add, &a, Rectangular, &b, Rectangular, x[3], Par::Seq);
+        sum += weighed(c.as_ref());
+        let (left, right) = (b.transpose(), a.transpose());
+        triangular::matmul(
+            &mut c,
+            TriangularUpper,
+            Accum::Replace,
+            left,
+            Rectangular,
+            right,
+            Rectangular,
+            -0.5,
+            Par::Seq,
+        );
+        sum += weighed(c.as_ref());
+        triangular::matmul(&mut c, StrictTriangularLower, Accum::Add, &a, Rectangular, &b, Rectangular, x[1], Par::Seq);
+        sum += weighed(c.as_ref()) * x[2];
+        let turned = c.as_mut().reverse_rows_and_cols_mut();
+        triangular::matmul(
+            turned,
+            StrictTriangularUpper,
+            Accum::Replace,
+            &a,
+            Rectangular,
+            &b,
+            Rectangular,
+            x[0],
+            Par::Seq,
+        );
+        sum += weighed(c.as_ref()).sin();
+    }
+    sum
 }
 
 /// Element by element, views, sums and norms.
@@ -115,5 +156,5 @@ macro_rules! programs {
 }
 
 fn main() {
-    programs!(vectors, products, entries, systems, large_system);
+    programs!(vectors, products, halves, entries, systems, large_system);
 }
