@@ -34,9 +34,6 @@ enum { ROWS_OF_A = 1, ROWS_OF_B = 2, STRIDED_B = 4, STRIDED_C = 8, VECTOR = 16 }
 // Which factor of a product is a derivative.
 enum { LEFT = 1, RIGHT = 2 };
 
-// Which elements of C a product computes, by the row and the column: as the crate private-gemm-x86 numbers them.
-enum { LOWER = 0, UPPER = 1, FULL = 2 };
-
 // Products of fewer multiplications than this are not worth copies.
 enum { SMALL = 512 };
 

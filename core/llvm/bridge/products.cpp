@@ -6,8 +6,8 @@
 // `multiply`, which computes C = alpha A B + beta C for operands with any strides, by the kernel; and the rules for
 // that. In a prepared clone a call of the kernel becomes one of `multiply`. The user's functions keep their calls.
 //
-// faer's products into one half of a matrix, and those with a diagonal matrix in between, have no rules. In a clone
-// they become calls of `part` in products.c, whose code is differentiated: it is made of products that have.
+// faer's products into the lower half of a matrix have no rule. In a clone they become calls of `part` in products.c,
+// whose code is differentiated: it is made of products that have one. (faer turns those into the upper half round.)
 //
 // Invariants: what does not match in all that the table says is left to be differentiated by its body; so is a kernel
 // that optimisations between functions may have changed, and a call of which something is not known. A kernel stays a
@@ -77,26 +77,11 @@ constexpr Row kRows[] = {
     {"faer::linalg::matmul::matmul_imp", "", "", "pbpbpbp", Form::Views},
 };
 
-// faer's products of which half is wanted, or with a diagonal matrix in between, end in assembly that the crate
-// private-gemm-x86 writes as it runs. Its parameters: type, type of indices, instructions, rows, columns, depth, C, its
-// two strides, indices of rows and of columns, which half, whether the product is added, A, its strides, whether it is
-// conjugated, the diagonal, its stride, B, its strides, whether it is conjugated, alpha, threads.
+// faer's products into the lower half of a matrix end in assembly that the crate private-gemm-x86 writes as it runs.
+// Its parameters: type, type of indices, instructions, rows, columns, depth, C, its two strides, indices of rows and of
+// columns, which half, whether the product is added, A, its strides, whether it is conjugated, the diagonal, its
+// stride, B, its strides, whether it is conjugated, alpha, threads.
 constexpr StringLiteral kHalf = "cbblllpllppcbpllbplpllbpl";
-enum Half : unsigned {
-  OfType = 0,
-  Rows = 3,
-  Columns,
-  Depth,
-  HalfC,
-  RowIndex = 9,
-  ColumnIndex,
-  Kind,
-  Adds,
-  HalfA,
-  Diagonal = 17,
-  HalfB = 19,
-  HalfAlpha = 23
-};
 
 // What chooses the size of blocks asks the processor once: nothing of that is written where a program can see it.
 constexpr StringLiteral kChooses = "_ZN5Eigen8internal20manage_caching_sizesENS_6ActionEPlS2_S2_";
@@ -252,7 +237,7 @@ bool isHalf(const Function &function) {
 
 // The type that a call of it says; null if it is of complex numbers or not known.
 Type *typeOfHalf(const CallBase &call) {
-  const auto *type = dyn_cast<ConstantInt>(call.getArgOperand(OfType));
+  const auto *type = dyn_cast<ConstantInt>(call.getArgOperand(0));
   if (!type || type->getZExtValue() > 1)
     return nullptr;
   return type->isOne() ? Type::getDoubleTy(call.getContext()) : Type::getFloatTy(call.getContext());
@@ -532,23 +517,7 @@ bool callLower(CallBase &call) {
   const auto start = [&](unsigned view) { return b.CreateGEP(real, get(view, 0), b.CreateMul(skipped, get(view, 3))); };
   Value *alpha = b.CreateLoad(real, arg(5)), *adds = b.CreateUIToFP(arg(1), real);
   b.CreateCall(part, {b.CreateSub(get(0, 1), skipped), get(3, 2), get(0, 2), alpha, start(3), get(3, 3), get(3, 4),
-                      get(4, 0), get(4, 3), get(4, 4), adds, start(0), get(0, 3), get(0, 4),
-                      Constant::getNullValue(b.getPtrTy()), b.getInt64(0), b.getInt32(0)});
-  return true;
-}
-
-// The same for what faer's other products of which half is wanted, or with a diagonal matrix, end in.
-bool callHalf(CallBase &call) {
-  const auto arg = [&](unsigned n) { return call.getArgOperand(n); };
-  Type *real = typeOfHalf(call);
-  Function *part = real ? partOf(*call.getModule(), real) : nullptr;
-  if (!part || !isa<ConstantPointerNull>(arg(RowIndex)) || !isa<ConstantPointerNull>(arg(ColumnIndex)))
-    return false;
-  IRBuilder<> b(&call);
-  Value *alpha = b.CreateLoad(real, arg(HalfAlpha)), *adds = b.CreateUIToFP(arg(Adds), real);
-  b.CreateCall(part, {arg(Rows), arg(Depth), arg(Columns), alpha, arg(HalfA), arg(HalfA + 1), arg(HalfA + 2),
-                      arg(HalfB), arg(HalfB + 1), arg(HalfB + 2), adds, arg(HalfC), arg(HalfC + 1), arg(HalfC + 2),
-                      arg(Diagonal), arg(Diagonal + 1), b.CreateZExt(arg(Kind), b.getInt32Ty())});
+                      get(4, 0), get(4, 3), get(4, 4), adds, start(0), get(0, 3), get(0, 4)});
   return true;
 }
 
@@ -595,7 +564,7 @@ bool enz::callProducts(Function &clone) {
     for (Instruction &inst : block)
       if (auto *call = dyn_cast<CallBase>(&inst); call && isa<CallInst, InvokeInst>(call))
         if (const Function *callee = call->getCalledFunction();
-            callee && (isKernel(*callee) || isHalf(*callee) || callee->hasFnAttribute(kLower)))
+            callee && (isKernel(*callee) || callee->hasFnAttribute(kLower)))
           calls.push_back(call);
   bool any = false, unwound = false;
   for (CallBase *call : calls) {
@@ -603,7 +572,7 @@ bool enz::callProducts(Function &clone) {
     if (call->getFunctionType() != callee->getFunctionType() || call->hasOperandBundles())
       continue;
     if (!isKernel(*callee)) {
-      if (callee->hasFnAttribute(kLower) ? callLower(*call) : callHalf(*call)) {
+      if (callLower(*call)) {
         unwound |= isa<InvokeInst>(call);
         drop(*call);
         any = true;

@@ -303,50 +303,27 @@ void NAME(forward)(whole m, whole k, whole n, REAL alpha, REAL dalpha, const REA
     NAME(add)(m, k, n, dalpha, a, rsa, csa, b, rsb, csb, dc, rsc, csc, LEFT, flags & ~STRONG_ZERO);
 }
 
-// C = alpha A diag(d) B + beta C for the elements at and below the diagonal of C, at and above it, or all; the others
-// are neither read nor written. `d` may be null: then it is not there. Beta is 0 or 1. What is left of a triangle after
-// its blocks at the diagonal are halves: of squares that touch it, each is one product.
+// C = alpha A B + beta C for the elements at and below the diagonal of C; the others are neither read nor written. Beta
+// is 0 or 1. What is left of the triangle after its blocks at the diagonal are halves: of squares that touch it, each
+// is one product.
 void NAME(part)(whole m, whole k, whole n, REAL alpha, const REAL *a, whole rsa, whole csa, const REAL *b, whole rsb,
-                whole csb, REAL beta, REAL *c, whole rsc, whole csc, const REAL *d, whole rsd, int kind) {
+                whole csb, REAL beta, REAL *c, whole rsc, whole csc) {
   enum { SIDE = 16 };
-  if (m <= 0 || n <= 0)
-    return;
-  REAL *scaled = 0;
-  if (d && k > 0) {
-    scaled = some_memory((whole)sizeof(REAL) * m * k);
-    for (whole p = 0; p < k; p++)
-      for (whole i = 0; i < m; i++)
-        scaled[i + p * m] = a[i * rsa + p * csa] * d[p * rsd];
-    a = scaled, rsa = 1, csa = m;
-  }
-  if (kind == FULL) {
-    NAME(multiply)(m, k, n, alpha, a, rsa, csa, b, rsb, csb, beta, c, rsc, csc);
-  } else {
-    if (kind == UPPER) {
-      const REAL *left = a;
-      whole left_rs = rsa, left_cs = csa, rows = m, stride = rsc;
-      a = b, rsa = csb, csa = rsb, m = n;
-      b = left, rsb = left_cs, csb = left_rs, n = rows;
-      rsc = csc, csc = stride;
-    }
-    for (whole at = 0; at < m && at < n; at += SIDE) {
-      REAL block[SIDE * SIDE];
-      whole rows = m - at < SIDE ? m - at : SIDE, columns = n - at < SIDE ? n - at : SIDE;
-      NAME(multiply)(rows, k, columns, alpha, a + at * rsa, rsa, csa, b + at * csb, rsb, csb, 0, block, 1, SIDE);
-      for (whole j = 0; j < columns; j++)
-        for (whole i = j; i < rows; i++) {
-          REAL *to = c + (at + i) * rsc + (at + j) * csc, sum = block[i + j * SIDE];
-          *to = beta == 0 ? sum : *to + sum;
-        }
-    }
-    for (whole side = SIDE; side < m; side *= 2)
-      for (whole column = 0; column < n && column + side < m; column += 2 * side) {
-        whole row = column + side;
-        whole rows = m - row < side ? m - row : side, columns = n - column < side ? n - column : side;
-        NAME(multiply)(rows, k, columns, alpha, a + row * rsa, rsa, csa, b + column * csb, rsb, csb, beta,
-                       c + row * rsc + column * csc, rsc, csc);
+  for (whole at = 0; at < m && at < n; at += SIDE) {
+    REAL block[SIDE * SIDE];
+    whole rows = m - at < SIDE ? m - at : SIDE, columns = n - at < SIDE ? n - at : SIDE;
+    NAME(multiply)(rows, k, columns, alpha, a + at * rsa, rsa, csa, b + at * csb, rsb, csb, 0, block, 1, SIDE);
+    for (whole j = 0; j < columns; j++)
+      for (whole i = j; i < rows; i++) {
+        REAL *to = c + (at + i) * rsc + (at + j) * csc, sum = block[i + j * SIDE];
+        *to = beta == 0 ? sum : *to + sum;
       }
   }
-  if (scaled)
-    free(scaled);
+  for (whole side = SIDE; side < m; side *= 2)
+    for (whole column = 0; column < n && column + side < m; column += 2 * side) {
+      whole row = column + side;
+      whole rows = m - row < side ? m - row : side, columns = n - column < side ? n - column : side;
+      NAME(multiply)(rows, k, columns, alpha, a + row * rsa, rsa, csa, b + column * csb, rsb, csb, beta,
+                     c + row * rsc + column * csc, rsc, csc);
+    }
 }
