@@ -11,6 +11,9 @@
 //! taken as well. The shadow of memory that the call declares constant is null. A tape that is no pointer is boxed; the box is freed
 //! by the reverse sweep, or with all that is put off where that may run again.
 //!
+//! Where there are several lanes, rules are called once in each. A rule of a function without result that is declared with as many
+//! shadows behind each parameter as there are lanes is called once for all (reverse: of functions without float parameters).
+//!
 //! Invariant: a rule is called only with the types that it is declared with; what does not fit is a refusal that shows both.
 //! Not handled: functions that return pointers (refused); parameters and results passed as `byval` or `sret`, except a result of
 //! the augmented rule.
@@ -40,14 +43,17 @@ pub fn synthesise(
     func.linkage = enzyme_ir::Linkage::Internal;
     let flags = rule.product.then_some(flags);
     let listed = if rule.product { key.products || key.keeps } else { key.unwinds };
-    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, listed, flags };
+    let mut a = Adapter { e: Emit::new(module, func), primal, sig, mixed, lane: 0, lanes: 1, listed, flags };
     let returned = a.result_type();
     if a.e.module.ctx.types.contains_pointer(returned) {
         let text = format!("'{}' has a rule and returns a pointer: to what memory is not known", primal.name);
         return Err(Refusal::new(RefusalKind::Rule(text)));
     }
     if key.width > 1 && !rule.product {
-        a.check_lanes(rule, key.mode)?;
+        match a.takes_lanes(rule, key.mode, key.width as usize) {
+            true => a.lanes = key.width as usize,
+            false => a.check_lanes(rule, key.mode)?,
+        }
     }
     let start = a.e.new_block("start");
     a.e.block = start;
@@ -55,7 +61,7 @@ pub fn synthesise(
         Mode::Forward if rule.product => a.product_tangents(rule, key.width)?,
         Mode::Forward => {
             let mut fields = a.forward(rule)?;
-            for lane in 1..key.width as usize {
+            for lane in a.lanes..key.width as usize {
                 a.lane = lane;
                 fields.extend(a.forward(rule)?.pop().filter(|_| sig.shadow_field.is_some()));
             }
@@ -94,6 +100,8 @@ struct Adapter<'a, 'm> {
     mixed: &'a [bool],
     /// The lane whose tangents are passed.
     lane: usize,
+    /// How many lanes' tangents are passed at once.
+    lanes: usize,
     /// Boxes of tapes are freed with all that is put off.
     listed: bool,
     /// What the rules of a product are told.
@@ -150,6 +158,25 @@ impl Adapter<'_, '_> {
         Err(Refusal::new(RefusalKind::Operation(what.to_owned())))
     }
 
+    /// Whether the rules for a mode are declared with the shadows of all lanes.
+    fn takes_lanes(&self, rule: &CustomRule, mode: Mode, lanes: usize) -> bool {
+        let forward = mode == Mode::Forward;
+        let types = &self.e.module.ctx.types;
+        let is_float = |ty: TypeId| types.contains_float(ty) && !types.contains_pointer(ty);
+        let params: Vec<TypeId> = self.primal.params.iter().map(|p| self.primal.ty(*p)).collect();
+        let has_lanes = |ty: TypeId| types.contains_pointer(ty) || is_float(ty);
+        if !self.is_void(self.result_type()) || !params.iter().any(|ty| has_lanes(*ty)) {
+            return false;
+        }
+        let rules = if forward { vec![rule.forward] } else { vec![rule.augmented, rule.reverse] };
+        let declared = |integers: bool| -> Vec<TypeId> {
+            let shadows = |ty: TypeId| if has_lanes(ty) { lanes } else { usize::from(integers) };
+            params.iter().flat_map(|ty| std::iter::repeat_n(*ty, 1 + shadows(*ty))).collect()
+        };
+        let fits = |f: FuncId| [true, false].into_iter().any(|i| self.signature_of(f).1.starts_with(&declared(i)));
+        (forward || !params.iter().any(|ty| is_float(*ty))) && rules.into_iter().all(|f| f.is_some_and(fits))
+    }
+
     fn text(&self, f: FuncId) -> String {
         let func = &self.e.module.funcs[f];
         format!("'{}' is {}", func.name, self.describe(func.sig))
@@ -190,27 +217,27 @@ impl Adapter<'_, '_> {
             out.push(value);
             let types = &self.e.module.ctx.types;
             let (pointer, float) = (types.contains_pointer(ty), types.contains_float(ty));
-            let given = self.sig.shadow[n].map(|at| self.e.func.params[at + self.lane]);
-            if pointer {
-                let null = self.e.b().zero(ty);
-                out.push(match given {
-                    Some(s) if self.mixed.get(n).copied().unwrap_or(false) => {
-                        let none = self.e.b().icmp(enzyme_ir::IntPred::Eq, s, value);
-                        self.e.choose(none, null, s)
+            if !pointer && !float {
+                if integers {
+                    let zero = self.e.b().zero(ty);
+                    out.push(zero);
+                }
+                continue;
+            }
+            if !pointer && !tangents {
+                continue;
+            }
+            for lane in self.lane..self.lane + self.lanes {
+                // Null, or a tangent that is zero.
+                let none = self.e.b().zero(ty);
+                out.push(match self.sig.shadow[n].map(|at| self.e.func.params[at + lane]) {
+                    Some(s) if pointer && self.mixed.get(n).copied().unwrap_or(false) => {
+                        let itself = self.e.b().icmp(enzyme_ir::IntPred::Eq, s, value);
+                        self.e.choose(itself, none, s)
                     }
                     Some(s) => s,
-                    None => null,
+                    None => none,
                 });
-            } else if float {
-                if tangents {
-                    out.push(match given {
-                        Some(t) => t,
-                        None => self.e.b().zero(ty),
-                    });
-                }
-            } else if integers {
-                let zero = self.e.b().zero(ty);
-                out.push(zero);
             }
         }
         out
@@ -374,9 +401,10 @@ impl Adapter<'_, '_> {
         // It is read only if the rule takes it; a box is freed in any case.
         let tape = kept.zip(tape).map(|(ty, tape)| self.unboxed(tape, ty));
         let mut of_lanes = Vec::new();
-        for lane in 0..lanes as usize {
+        for lane in (0..lanes as usize).step_by(self.lanes) {
             self.lane = lane;
-            of_lanes.push(self.reverse_lane(f, tape)?);
+            let adjoints = self.reverse_lane(f, tape)?;
+            of_lanes.extend(std::iter::repeat_n(adjoints, self.lanes));
         }
         if let (true, false, Some(tape)) = (rule.product, self.listed, tape) {
             let void = self.e.module.ctx.types.void();

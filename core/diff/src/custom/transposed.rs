@@ -119,7 +119,7 @@ fn tangent(module: &mut Module, primal: &Func, rule: FuncId, tape: Option<TypeId
     sig.tape = tape.map(|_| sig.params.len());
     sig.params.extend(tape);
     let e = start(module, format!("enzyme.tangent.{}", primal.name), &sig.params, ret);
-    let mut a = Adapter { e, primal, sig: &sig, mixed: &[], lane: 0, listed: false, flags: None };
+    let mut a = Adapter { e, primal, sig: &sig, mixed: &[], lane: 0, lanes: 1, listed: false, flags: None };
     let more: Vec<ValueId> = sig.tape.map(|n| a.e.func.params[n]).into_iter().collect();
     let value = a.tangent(rule, &more)?.map(|both| both.1);
     let func = end(a.e, value);
