@@ -33,7 +33,16 @@ function complex_cospi(z::Complex{T}) where {T}
     x, y = reim(z)
     Complex(half_turns_cosine(x) * cosh(T(pi) * y), -half_turns_sine(x) * sinh(T(pi) * y))
 end
+function complex_cosc(z::Complex{T}) where {T}
+    w = T(pi) * z
+    abs(w) < 1 ? Complex{T}(T(pi) * w * series_of_cosine(w * w)) : (complex_cospi(z) - complex_sinpi(z) / w) / z
+end
 complex_asin(z::Complex) = iszero(real(z)) && isfinite(imag(z)) ? Complex(atan(real(z), real(sqrt(1 - z) * sqrt(1 + z))), imag(asin(z))) : asin(z)
+function complex_acos(z::Complex{T}) where {T}
+    iszero(real(z)) && isfinite(imag(z)) || return acos(z)
+    w = complex_asin(z)
+    Complex(T(pi) / 2 - real(w), -imag(w))
+end
 
 function complex_power(z::Union{T,Complex{T}}, p::Union{T,Complex{T}}) where {T}
     a, b = reim(p)

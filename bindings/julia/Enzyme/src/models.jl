@@ -220,7 +220,7 @@ within() = true
 const Floats = Union{Float64,Float32}
 const METHODS = Any[(within_autodiff, (), (), within), (sincos, (Float64,), (Floats,), both)]
 for T in (Float64, Float32)
-    for (f, model) in ((exp, complex_exp), (expm1, complex_expm1), (sin, complex_sin), (cos, complex_cos), (sinpi, complex_sinpi), (cospi, complex_cospi), (asin, complex_asin))
+    for (f, model) in ((exp, complex_exp), (expm1, complex_expm1), (sin, complex_sin), (cos, complex_cos), (sinpi, complex_sinpi), (cospi, complex_cospi), (asin, complex_asin), (acos, complex_acos), (cosc, complex_cosc))
         push!(METHODS, (f, (Complex{T},), (Complex{T},), model))
     end
     for (A, B) in ((Complex{T}, T), (T, Complex{T}), (Complex{T}, Complex{T}))
@@ -240,7 +240,8 @@ for T in (Float64, Float32)
         (LinearAlgebra.syrk_wrapper!, (Matrix{T}, Char, Matrix{T}, Bool, Bool), (StridedMatrix{<:Floats}, Char, StridedVecOrMat{<:Floats}, Real, Real), syrk),
         (LinearAlgebra.gemv!, (Vector{T}, Char, Matrix{T}, Vector{T}, T, T), (StridedVector{T}, Char, StridedVecOrMat{T}, StridedVector{T}, T, Real), vector_into),
         (LinearAlgebra.gemv!, (Vector{T}, Char, Matrix{T}, Vector{T}, T, T), (StridedVector{T}, Char, StridedVecOrMat{T}, StridedVector{T}, Union{Bool,Int}, T), vector_into),
-        (modf, (T,), (T,), split_at_point), (sinpi, (T,), (T,), half_turns_sine), (cospi, (T,), (T,), half_turns_cosine), 
+        (modf, (T,), (T,), split_at_point), (sinpi, (T,), (T,), half_turns_sine), (cospi, (T,), (T,), half_turns_cosine), (sinc, (T,), (T,), cardinal_sine), (cosc, (T,), (T,), cardinal_cosine),
+        (sind, (T,), (T,), degrees_sine), (cosd, (T,), (T,), degrees_cosine), (cotd, (T,), (T,), degrees_cotangent),
         (frexp, (T,), (T,), parts), (significand, (T,), (T,), fraction), (nextfloat, (T,), (T,), next), (prevfloat, (T,), (T,), previous), (eps, (T,), (T,), spacing),
         (Base.mul12, (T, T), (T, T), product), (Base.div12, (T, T), (T, T), ratio), (Base.truncbits, (T, Int), (T, Int), rounded),
         (Colon(), (T, T, T), (T, T, T), stepping), (Base._range, (T, T, Nothing, Int), (T, T, Nothing, Integer), counting),
@@ -290,16 +291,18 @@ function keep_bits!(never_inline!)
     kept[] = true
 end
 
-const kept_exponentials = Ref(false)
+const kept_short = Set{Symbol}()
 
-"As `keep_bits!`, of `exp` of complex numbers, which is short, where the program has such. It is not refused as it is."
-function keep_exponentials!(never_inline!)
-    kept_exponentials[] && return
-    method = which(exp, Tuple{ComplexF64})
-    any(i -> i.specTypes <: Tuple{typeof(exp),Union{ComplexF64,ComplexF32}}, Emit.specializations(method)) || return
-    never_inline!(method)
-    kept_exponentials[] = true
-    nothing
+"As `keep_bits!`, of short functions that are not refused as they are, where the program has such."
+function keep_short!(never_inline!)
+    for (f, reach, types) in Any[(exp, ComplexF64, Union{ComplexF64,ComplexF32}), (sinc, Float64, Floats), (cosc, Float64, Floats), (cotd, Float64, Floats), (cosc, ComplexF64, Union{ComplexF64,ComplexF32})]
+        name = Symbol(f, reach)
+        name in kept_short && continue
+        method = which(f, Tuple{reach})
+        any(i -> i.specTypes <: Tuple{typeof(f),types}, Emit.specializations(method)) || continue
+        never_inline!(method)
+        push!(kept_short, name)
+    end
 end
 
 "Puts the functions here in the place of those that they stand for."

@@ -60,6 +60,32 @@ end
 half_turns_sine(x::T) where {T} = of_half_turns(x, 0)
 half_turns_cosine(x::T) where {T} = of_half_turns(x, 1)
 
+"As `of_half_turns`, of a number of degrees."
+@inline function of_degrees(given::T, quarters::Int) where {T}
+    x = rem(given, T(360))
+    n = round(Int, constant(x) / 90)
+    t = deg2rad(x - T(90n))
+    k = (n + quarters) & 3
+    k == 0 ? sin(t) : k == 1 ? cos(t) : k == 2 ? -sin(t) : -cos(t)
+end
+# Base asks for a few numbers first, and gives them, or zero.
+degrees_sine(x::T) where {T} = (y = sind(constant(x)); isnan(y) ? x * y : y + slope(of_degrees(x, 0)))
+degrees_cosine(x::T) where {T} = (y = cosd(constant(x)); isnan(y) ? x * y : y + slope(of_degrees(x, 1)))
+# Base's is one over a tangent that may be infinite.
+degrees_cotangent(x::T) where {T} = (y = cotd(constant(x)); isfinite(y) ? y + slope(of_degrees(x, 1) / of_degrees(x, 0)) : inv(degrees_sine(x) / degrees_cosine(x)))
+
+# Near zero Base's quotients are made of two numbers that are nearly the same: their derivative is, so to say, rounding.
+series_of_sine(t) = evalpoly(t, (1, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880, -1 / 39916800, 1 / 6227020800, -1 / 1307674368000, 1 / 355687428096000))
+series_of_cosine(t) = evalpoly(t, (-1 / 3, 1 / 30, -1 / 840, 1 / 45360, -1 / 3991680, 1 / 518918400, -1 / 93405312000, 1 / 22230464256000))
+function cardinal_sine(x::T) where {T}
+    y, z = sinc(constant(x)), T(pi) * x
+    isfinite(z) ? y + slope(abs(z) < 1 ? T(series_of_sine(z * z)) : half_turns_sine(x) / z) : y
+end
+function cardinal_cosine(x::T) where {T}
+    y, z = cosc(constant(x)), T(pi) * x
+    isfinite(z) ? y + slope(abs(z) < 1 ? T(T(pi) * z * series_of_cosine(z * z)) : (half_turns_cosine(x) - half_turns_sine(x) / z) / x) : y
+end
+
 "Sums and the like along a dimension."
 function accumulated!(op, B::Array, A::Array, dimension::Int, ::Nothing)
     dimension > 0 || throw(ArgumentError("dims must be a positive integer"))

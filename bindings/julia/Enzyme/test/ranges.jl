@@ -39,6 +39,34 @@ end
     @test both(x -> mod(x, 2.1)^2 + rem(x, 2.1) + x % 1.7, 7.3)
 end
 
+@testset "where Base asks for a number" begin
+    # What it gives there, zero or the number itself, has another derivative.
+    at(f, x, y) = all(d -> isapprox(d, y; atol = 1e-12), (autodiff(Reverse, f, Active, Active(x))[1][1], autodiff(Forward, f, Duplicated(x, one(x)))[1])) &&
+        autodiff(ReverseWithPrimal, f, Active, Active(x))[2] == f(x)
+    degree = pi / 180
+    for x in (0.0, 30.0, 90.0, 180.0, -180.0, 270.0, 360.0, -450.0)
+        @test at(sind, x, degree * cosd(x))
+        @test at(cosd, x, -degree * sind(x))
+    end
+    @test at(tand, 0.0, degree) && at(tand, 180.0, degree) && at(cotd, 90.0, -degree) && at(cotd, 30.0, -degree / sind(30.0)^2) && at(x -> sum(sincosd(x)), 180.0, -degree)
+    @test autodiff(Reverse, x -> sind(x) + cosd(x), Active, Active(180.0f0))[1][1] ≈ -Float32(degree)
+    @test_throws DomainError autodiff(Reverse, sind, Active, Active(Inf))
+    @test isnan(autodiff(Reverse, sind, Active, Active(NaN))[1][1])
+    for x in (0.0, 1e-12, -1e-5, 0.1, 0.31, 0.33, 1.0, 2.5)
+        slope = abs(x) < 0.1 ? -pi^2 * x / 3 + pi^4 * x^3 / 30 : cosc(x)
+        @test autodiff(Reverse, sinc, Active, Active(x))[1][1] ≈ slope rtol = 1e-6
+        abs(x) < 1e-4 && @test autodiff(Forward, cosc, Duplicated(x, 1.0))[1] ≈ -pi^2 / 3
+        @test abs(x) < 0.1 || both(cosc, x)
+    end
+    @test autodiff(Reverse, x -> Float64(sinc(Float32(x))), Active, Active(0.5))[1][1] ≈ cosc(0.5) rtol = 1e-6
+    @test autodiff(Reverse, sinc, Active, Active(Inf)) == ((0.0,),)
+    @test hvp(v -> sinc(v[1]), [0.0], [1.0]) ≈ [-pi^2 / 3]
+    for y in (0.0, 0.4)
+        @test autodiff(Forward, x -> cosc(complex(x, 0.0)), Duplicated(y, 1.0))[1] ≈ autodiff(Forward, cosc, Duplicated(y, 1.0))[1]
+        @test autodiff(Reverse, x -> real(acos(complex(x, 0.0))), Active, Active(y))[1][1] ≈ -1 / sqrt(1 - y^2)
+    end
+end
+
 # Short functions, which Julia compiles into their callers: they are compiled anew when the first is refused.
 @testset "parts of floats" begin
     @test both(x -> (f = frexp(x); ldexp(f[1]^2, f[2])), 7.3)
