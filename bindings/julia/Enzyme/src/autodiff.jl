@@ -275,7 +275,7 @@ reference(r::RefValue) = unsafe_load(Ptr{Ptr{Cvoid}}(pointer_from_objref(r)))
 
 function tangent_of(result::RefValue{T}, lane::RefValue{T}, mends::Bool) where {T}
     if isconcretetype(T) && Base.allocatedinline(T)
-        mends && GC.@preserve result lane Dynamic.mend!(T, pointer_from_objref(result), pointer_from_objref(lane), Dynamic.Mending(Any[]))
+        mends && GC.@preserve result lane Dynamic.mend!(T, pointer_from_objref(result), pointer_from_objref(lane), Dynamic.Mending(Any[], 1))
     elseif reference(lane) == C_NULL || reference(lane) == reference(result) && may_differentiate(typeof(result[]))
         return make_zero(result[])
     elseif mends

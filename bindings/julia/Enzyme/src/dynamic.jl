@@ -5,8 +5,10 @@
 # A number in an object is to a thunk what a number in a `Ref` is, so objects and their shadows are handed on as they are. Adjoints go by the shadows' memory.
 # What a call makes is rooted in the list of the outermost call, which seals it when it ends (runtime.ll).
 #
+# Where there are several lanes the rule is called once for all, with a shadow of the block for each: what the call writes it writes once.
+#
 # Only in modules that were refused for such calls: the rule is taken wherever active data may lie behind a reference.
-# Not handled: several lanes, derivatives of derivatives, `invoke` of a method that the types alone do not lead to.
+# Not handled: derivatives of derivatives, `invoke` of a method that the types alone do not lead to.
 
 module Dynamic
 
@@ -22,7 +24,7 @@ end
 
 const TEXT = """
     declare void @enzyme.dynamic(i8*, i64)
-    declare i8* @enzyme.dynamic.zero(i8*, i8*)
+    declare i8* @enzyme.dynamic.zero(i8*, i8*, i64)
     """
 
 "Of which arguments without shadow the memory may hold floats."
@@ -32,17 +34,18 @@ function without_shadow(plan)
 end
 
 "What the engine is told: the rule for the plan. Integers are followed by a zero, which tells them from a tape."
-function registration(kind::Symbol)
+function registration(kind::Symbol, width::Int)
     head = "i8* bitcast (void (i8*, i64)* @enzyme.dynamic to i8*)"
+    given = join(("i8*" for _ in 0:width), ", ") * ", i64, i64"
     kind === :forward && return TEXT * """
-        declare void @enzyme.dynamic.forward(i8*, i8*, i64, i64)
-        @__enzyme_register_derivative_dynamic = global [2 x i8*] [$head, i8* bitcast (void (i8*, i8*, i64, i64)* @enzyme.dynamic.forward to i8*)]
+        declare void @enzyme.dynamic.forward($given)
+        @__enzyme_register_derivative_dynamic = global [2 x i8*] [$head, i8* bitcast (void ($given)* @enzyme.dynamic.forward to i8*)]
         """
     TEXT * """
-        declare i64 @enzyme.dynamic.augmented(i8*, i8*, i64, i64)
-        declare void @enzyme.dynamic.reverse(i8*, i8*, i64, i64, i64)
-        @__enzyme_register_gradient_dynamic = global [3 x i8*] [$head, i8* bitcast (i64 (i8*, i8*, i64, i64)* @enzyme.dynamic.augmented to i8*),
-            i8* bitcast (void (i8*, i8*, i64, i64, i64)* @enzyme.dynamic.reverse to i8*)]
+        declare i64 @enzyme.dynamic.augmented($given)
+        declare void @enzyme.dynamic.reverse($given, i64)
+        @__enzyme_register_gradient_dynamic = global [3 x i8*] [$head, i8* bitcast (i64 ($given)* @enzyme.dynamic.augmented to i8*),
+            i8* bitcast (void ($given, i64)* @enzyme.dynamic.reverse to i8*)]
         """
 end
 
@@ -54,11 +57,12 @@ flags_of(bits::Integer) = String[FLAGS[n] for n in 1:length(FLAGS) if bits & (1 
 
 # ---- when they happen ----
 
-"A call: the function and what it is given, with shadows (null where there are none)."
+"A call: the function and what it is given, each with its shadows, one for each lane (none where it has none)."
 struct Call
     objects::Vector{Any}
-    shadows::Vector{Ptr{Cvoid}}
+    shadows::Vector{Vector{Ptr{Cvoid}}}
 end
+const NO_SHADOWS = Ptr{Cvoid}[]
 
 object(p::Ptr{Cvoid}) = unsafe_pointer_to_objref(p)
 may_differentiate(@nospecialize(T)) = parentmodule(Dynamic).may_differentiate(T)::Bool
@@ -133,7 +137,7 @@ function known!(c::Call)
         else
             pushfirst!(c.objects, Splat{Tuple(map(length_of, c.objects[2:end]))}())
         end
-        pushfirst!(c.shadows, C_NULL)
+        pushfirst!(c.shadows, NO_SHADOWS)
     elseif f === latest
         c.objects[1] = Splat{(:all,)}()
     elseif f === Base.vect && any(x -> x isa Function, c.objects[2:end])
@@ -155,69 +159,84 @@ end
 # shadow that is zero, the same in all of a call. In a module with such calls arguments that are `Const` have one from the start. Where activity is found out at
 # run time the address says it.
 
-"Shadows that a call of a user's has: of memory that has none, which are zero, and of what was handed on."
+"Shadows that a call of a user's has in one lane: of memory that has none, which are zero, and of what was handed on."
 struct Zeros
     of::IdDict{Any,Any}
     known::Dict{Ptr{Cvoid},Ptr{Cvoid}}
 end
 
-function zeros_of(roots)::Zeros
+function zeros_of(roots, lane::Int)::Zeros
     last = state()
     if last.roots !== roots
         # A call that an exception has left leaves places without objects.
-        n = findfirst(k -> isassigned(roots, k) && roots[k] isa Zeros, 1:length(roots))
-        n === nothing && push!(roots, Zeros(IdDict(), Dict()))
+        n = findfirst(k -> isassigned(roots, k) && roots[k] isa Vector{Zeros}, 1:length(roots))
+        n === nothing && push!(roots, Zeros[])
         last.roots, last.zeros = roots, n === nothing ? roots[end] : roots[n]
     end
-    last.zeros
+    lanes = last.zeros::Vector{Zeros}
+    while length(lanes) < lane
+        push!(lanes, Zeros(IdDict(), Dict()))
+    end
+    lanes[lane]
 end
 
 "Whether a value may hold floats, or lead to some."
 holds_floats(@nospecialize(x)) = !(x isa Module) && parentmodule(Dynamic).Literals.holds_floats(x)::Bool
 
 "Notes a shadow; both live as long as the call, or another object might be taken for this."
-function known!(roots, p::Ptr{Cvoid}, s::Ptr{Cvoid})
-    known = zeros_of(roots).known
+function known!(roots, p::Ptr{Cvoid}, s::Ptr{Cvoid}, lane::Int)
+    known = zeros_of(roots, lane).known
     get(known, p, C_NULL) == s && return
     push!(roots, object(p), object(s))
     known[p] = s
 end
 
 "The address of a shadow that is zero."
-function zero_of(@nospecialize(x), roots)
+function zero_of(@nospecialize(x), roots, lane::Int)
     E = parentmodule(Dynamic)
-    push!(roots, isbits(x) ? E.make_zero(x) : E.map_floats(E.Zero(), x, zeros_of(roots).of))
+    push!(roots, isbits(x) ? E.make_zero(x) : E.map_floats(E.Zero(), x, zeros_of(roots, lane).of))
     last_of(roots)
 end
 
-"The shadow of what is handed on: null where it needs none."
-function own_shadow(p::Ptr{Cvoid}, s::Ptr{Cvoid}, roots, flags)
+"The shadows of what is handed on, of which the engine says `given`: none where it needs none."
+function own_shadows(p::Ptr{Cvoid}, given::Vector{Ptr{Cvoid}}, roots, flags)
+    holds_floats(object(p)) || return NO_SHADOWS
+    out = Ptr{Cvoid}[own_shadow(p, given[lane], roots, flags, lane) for lane in 1:length(given)]
+    all(s -> s == C_NULL, out) && return NO_SHADOWS
+    for lane in 1:length(out)
+        out[lane] == C_NULL && (out[lane] = zero_of(object(p), roots, lane))
+    end
+    out
+end
+
+"The shadow in one lane of what holds floats: null where it needs none."
+function own_shadow(p::Ptr{Cvoid}, s::Ptr{Cvoid}, roots, flags, lane::Int)
     x = object(p)
-    holds_floats(x) || return C_NULL
     if s == p || s == C_NULL
         # Numbers and memory that came from another call have the shadow that they had.
-        flags & 1 == 0 && (s = get(zeros_of(roots).known, p, C_NULL))
-        (s == p || s == C_NULL) && return isbits(x) || flags & 1 != 0 ? C_NULL : zero_of(x, roots)
+        flags & 1 == 0 && (s = get(zeros_of(roots, lane).known, p, C_NULL))
+        (s == p || s == C_NULL) && return isbits(x) || flags & 1 != 0 ? C_NULL : zero_of(x, roots, lane)
     end
     typeof(object(s)) === typeof(x) || error("Enzyme: internal: a shadow of another type")
-    flags & 1 == 0 && mend_object!(p, s, Mending(roots))
+    flags & 1 == 0 && mend_object!(p, s, Mending(roots, lane))
     s
 end
 
 "What is needed to give memory shadows."
 struct Mending
     roots::Any
+    lane::Int
     seen::Set{Ptr{Cvoid}}
-    Mending(roots) = new(roots, Set{Ptr{Cvoid}}())
+    Mending(roots, lane::Int) = new(roots, lane, Set{Ptr{Cvoid}}())
 end
 
-mend_object!(@nospecialize(x), @nospecialize(shadow), roots::Vector{Any}) = mend_object!(address(x), address(shadow), Mending(roots))
+mend_object!(@nospecialize(x), @nospecialize(shadow), roots::Vector{Any}) = mend_object!(address(x), address(shadow), Mending(roots, 1))
 address(@nospecialize(x)) = ccall(:jl_value_ptr, Ptr{Cvoid}, (Any,), x)
 
 "Gives memory without a shadow that an object leads to one, in the object's shadow."
 function mend_object!(p::Ptr{Cvoid}, s::Ptr{Cvoid}, m::Mending)
     T = typeof(object(p))
-    known!(m.roots, p, s)
+    known!(m.roots, p, s, m.lane)
     (isbitstype(T) || p in m.seen) && return
     push!(m.seen, p)
     if T <: Array
@@ -247,17 +266,19 @@ function mend_reference!(p::Ptr{Cvoid}, s::Ptr{Cvoid}, m::Mending, owner::Ptr{Cv
     x == C_NULL && return
     x == shadow || shadow == C_NULL || return isbits(object(x)) ? nothing : mend_object!(x, shadow, m)
     holds_floats(object(x)) || return
-    unsafe_store!(Ptr{Ptr{Cvoid}}(s), zero_of(object(x), m.roots))
+    unsafe_store!(Ptr{Ptr{Cvoid}}(s), zero_of(object(x), m.roots, m.lane))
     unsafe_load(Ptr{UInt}(owner) - sizeof(UInt)) & 3 == 3 && ccall(:jl_gc_queue_root, Cvoid, (Ptr{Cvoid},), owner)
 end
 
+const Block = Ptr{Ptr{Cvoid}}
+
 "The call that a block says."
-function call_of(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int, roots, flags)
-    objects, shadows = Any[], Ptr{Cvoid}[]
+function call_of(block::Block, lanes::Vector{Block}, n::Int, roots, flags)
+    objects, shadows = Any[], Vector{Ptr{Cvoid}}[]
     for k in Int[2; 4:(n + 3)]
         p = unsafe_load(block, k)
         push!(objects, object(p))
-        push!(shadows, own_shadow(p, unsafe_load(shadow, k), roots, flags))
+        push!(shadows, own_shadows(p, Ptr{Cvoid}[unsafe_load(shadow, k) for shadow in lanes], roots, flags))
     end
     chosen = unsafe_load(block, 3)
     chosen == C_NULL || check_method(object(chosen), objects)
@@ -274,7 +295,7 @@ function check_method(@nospecialize(instance), objects)
 end
 
 "Without derivative."
-function run(block::Ptr{Ptr{Cvoid}}, n::Int64, roots)
+function run(block::Block, n::Int64, roots)
     f, arguments = object(unsafe_load(block, 2)), Any[object(unsafe_load(block, k)) for k in 4:(n + 3)]
     push!(roots, f === made_of ? Base.invokelatest(Made{arguments[1]}(), arguments[2:end]...) :
         f === latest ? Base.invokelatest(arguments[1], arguments[2]...) : Base.invokelatest(f, arguments...))
@@ -295,37 +316,37 @@ struct Thunk
     cached::Any
     plan::Any
     result::Any # its type
-    has_shadow::Bool
+    shadows::Int # how many the result has
     world::UInt # in which inference said so
 end
 
 const thunks = Dict{Any,Thunk}()
 const using_thunks = ReentrantLock()
 
-function thunk_of(kind::Symbol, c::Call, flags::Int)
-    key = (kind, flags, Tuple{map(type_of, c.objects)...}, Tuple(s != C_NULL for s in c.shadows))
+function thunk_of(kind::Symbol, width::Int, c::Call, flags::Int)
+    key = (kind, width, flags, Tuple{map(type_of, c.objects)...}, Tuple(!isempty(s) for s in c.shadows))
     lock(using_thunks) do
         t = get(thunks, key, nothing)
         t !== nothing && t.world == Emit.world_age() && return t
-        made = seldom(made_thunk, kind, c, flags)::Thunk
+        made = seldom(made_thunk, kind, width, c, flags)::Thunk
         # Of the same result the code is the same, or known to be out of date.
-        thunks[key] = t !== nothing && t.result === made.result ? Thunk(t.cached, t.plan, t.result, t.has_shadow, made.world) : made
+        thunks[key] = t !== nothing && t.result === made.result ? Thunk(t.cached, t.plan, t.result, t.shadows, made.world) : made
     end
 end
 
-function made_thunk(kind, c, flags)
+function made_thunk(kind, width, c, flags)
     E = parentmodule(Dynamic)
     types = Any[type_of(x) for x in c.objects]
     R = Core.Compiler.return_type(c.objects[1], Tuple{types[2:end]...})
     has_shadow = may_differentiate(R)
     # There is one object for `true`, by which Julia's code knows it: what has no floats is an object of Julia's making.
     isconcretetype(R) && has_shadow || (R = Any)
-    slots = [E.Slot(has_shadow); [E.Slot(s != C_NULL) for s in c.shadows]]
+    slots = [E.Slot(has_shadow ? width : 0); [E.Slot(length(s)) for s in c.shadows]]
     signature = Tuple{typeof(primal),RefValue{R},(RefValue{T} for T in types)...}
     what = "autodiff: a call that is dispatched at run time, of $(c.objects[1]) with $(Tuple{types[2:end]...})"
     cached = E.Cached()
     flags & CAUGHT == 0 || (cached.shown = Set{String}())
-    Thunk(cached, E.Plan(kind, signature, slots, 1, flags_of(flags), what), R, has_shadow, Emit.world_age())
+    Thunk(cached, E.Plan(kind, signature, slots, width, flags_of(flags), what), R, has_shadow ? width : 0, Emit.world_age())
 end
 
 # Addresses from here on: Julia moves a number from object to object as it likes.
@@ -349,37 +370,42 @@ last_of(roots) = unsafe_load(Ptr{Ptr{Cvoid}}(pointer(roots)), length(roots))
 
 "All that a thunk is given, the places of the result and its shadow among it."
 function places(t::Thunk, c::Call, roots)
-    out = Ptr{Cvoid}[place_of_result(roots, t)]
-    t.has_shadow && push!(out, place_of_result(roots, t))
+    out = Ptr{Cvoid}[place_of_result(roots, t) for _ in 0:t.shadows]
     for n in 1:length(c.objects)
         T = type_of(c.objects[n])
         push!(out, place(roots, T, unsafe_load(Ptr{Ptr{Cvoid}}(pointer(c.objects)), n)))
-        c.shadows[n] == C_NULL || push!(out, place(roots, T, c.shadows[n]))
+        append!(out, Ptr{Cvoid}[place(roots, T, s) for s in c.shadows[n]])
     end
     out
 end
 
-"Hands result and shadow to the caller."
-function deliver!(block, shadow_block, t::Thunk, roots, given::Vector{Ptr{Cvoid}}, flags)
-    p, s = given[1], t.has_shadow ? given[2] : given[1]
-    if is_reference(t)
-        p, s = unsafe_load(Ptr{Ptr{Cvoid}}(p)), unsafe_load(Ptr{Ptr{Cvoid}}(s))
-        if p != C_NULL
-            push!(roots, object(p))
-            # Of what has no derivative the caller wants one that is zero.
-            s = own_shadow(p, s, roots, flags)
-            s == C_NULL && flags & 1 == 0 && holds_floats(object(p)) && (s = zero_of(object(p), roots))
-        end
-    elseif t.has_shadow && flags & 1 == 0
-        mend_object!(p, s, Mending(roots))
-    end
+"Hands result and shadows to the caller."
+function deliver!(block::Block, lanes::Vector{Block}, t::Thunk, roots, given::Vector{Ptr{Cvoid}}, flags)
+    reference = is_reference(t)
+    p = reference ? unsafe_load(Ptr{Ptr{Cvoid}}(given[1])) : given[1]
+    reference && p != C_NULL && push!(roots, object(p))
     unsafe_store!(block, p)
-    unsafe_store!(shadow_block, s == C_NULL ? p : s)
-    nothing
+    for lane in 1:length(lanes)
+        s = given[t.shadows == 0 ? 1 : 1 + lane]
+        if reference
+            s = unsafe_load(Ptr{Ptr{Cvoid}}(s))
+            # Of what has no derivative the caller wants one that is zero.
+            p == C_NULL || (s = shadow_of_result(p, s, roots, flags, lane))
+        elseif t.shadows > 0 && flags & 1 == 0
+            mend_object!(p, s, Mending(roots, lane))
+        end
+        unsafe_store!(lanes[lane], s == C_NULL ? p : s)
+    end
+end
+
+function shadow_of_result(p::Ptr{Cvoid}, s::Ptr{Cvoid}, roots, flags, lane::Int)
+    holds_floats(object(p)) || return C_NULL
+    s = own_shadow(p, s, roots, flags, lane)
+    s == C_NULL && flags & 1 == 0 ? zero_of(object(p), roots, lane) : s
 end
 
 "The shadow of a `Ref` of an argument without derivative, for a module with such calls."
-zero_place(p::Ptr{Cvoid}, roots) = Base.invokelatest(zero_of, object(p), roots)::Ptr{Cvoid}
+zero_place(p::Ptr{Cvoid}, roots, lane::Int64) = Base.invokelatest(zero_of, object(p), roots, lane)::Ptr{Cvoid}
 
 "What lies between the sweeps."
 struct Tape
@@ -439,12 +465,12 @@ end
 same(a::Call, b::Call) = length(a.objects) == length(b.objects) && all(n -> a.objects[n] === b.objects[n], 1:length(a.objects))
 
 "The call, its thunk, where that stands and what it is given."
-function prepared(kind::Symbol, block, shadow, n, roots, flags)
+function prepared(kind::Symbol, block, lanes, n, roots, flags)
     try
         state().lost = nothing
-        c = call_of(block, shadow, n, roots, flags)
+        c = call_of(block, lanes, n, roots, flags)
         push!(roots, c.objects)
-        t = thunk_of(kind, c, flags)
+        t = thunk_of(kind, length(lanes), c, flags)
         at = ready!(t)
         c, t, at, places(t, c, roots)
     catch e
@@ -453,20 +479,23 @@ function prepared(kind::Symbol, block, shadow, n, roots, flags)
     end
 end
 
-augmented(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = Base.invokelatest(augment, block, shadow, n, roots, flags)::Int64
-function augment(block, shadow, n, roots, flags)
-    c, t, at, given = prepared(:split, block, shadow, n, roots, flags)
+"The shadows of a block: as many as there are lanes."
+blocks(lanes::Ptr{Block}, width) = Block[unsafe_load(lanes, lane) for lane in 1:width]
+
+augmented(block::Block, lanes::Ptr{Block}, width::Int64, n::Int64, roots, flags::Int64) = Base.invokelatest(augment, block, blocks(lanes, width), n, roots, flags)::Int64
+function augment(block, lanes, n, roots, flags)
+    c, t, at, given = prepared(:split, block, lanes, n, roots, flags)
     engine = try
         within(() -> ccall(at, Ptr{Cvoid}, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)::Ptr{Cvoid}
     catch
         # What it has written by then nothing takes back.
-        any(k -> c.shadows[k] != C_NULL && !isbits(c.objects[k]), 1:length(c.objects)) &&
+        any(k -> !isempty(c.shadows[k]) && !isbits(c.objects[k]), 1:length(c.objects)) &&
             lose!(words(c) * ", which is dispatched at run time")
         rethrow()
     end
     push!(roots, Ref(Tape(t, given, engine)))
     tape = last_of(roots)
-    deliver!(block, shadow, t, roots, given, flags)
+    deliver!(block, lanes, t, roots, given, flags)
     Int64(tape)
 end
 
@@ -477,15 +506,26 @@ function go_back(roots, tape)
     ccall(kept.thunk.cached.back, Cvoid, (Ptr{Ptr{Cvoid}}, Any, Ptr{Cvoid}), kept.places, roots, kept.engine)
 end
 
-forward(block::Ptr{Ptr{Cvoid}}, shadow::Ptr{Ptr{Cvoid}}, n::Int64, roots, flags::Int64) = (Base.invokelatest(go_forward, block, shadow, n, roots, flags); nothing)
-function go_forward(block, shadow, n, roots, flags)
-    c, t, at, given = prepared(:forward, block, shadow, n, roots, flags)
+forward(block::Block, lanes::Ptr{Block}, width::Int64, n::Int64, roots, flags::Int64) = (Base.invokelatest(go_forward, block, blocks(lanes, width), n, roots, flags); nothing)
+function go_forward(block, lanes, n, roots, flags)
+    c, t, at, given = prepared(:forward, block, lanes, n, roots, flags)
     within(() -> ccall(at, Cvoid, (Ptr{Ptr{Cvoid}}, Any), given, roots), c)
-    deliver!(block, shadow, t, roots, given, flags)
+    deliver!(block, lanes, t, roots, given, flags)
 end
 
 "What the functions of the rule are, for the engine's LLVM: calls of ours, with the list of what is rooted and what was asked for."
-definitions(flags::Int) = """
+function definitions(flags::Int, width::Int)
+    shadows = join((", ptr %shadow$lane" for lane in 1:width))
+    listed = join("""
+          %at$lane = getelementptr ptr, ptr %lanes, i64 $(lane - 1)
+          store ptr %shadow$lane, ptr %at$lane, align 8
+        """ for lane in 1:width)
+    begun = """
+        %roots = call ptr @enzyme.list()
+          %lanes = alloca [$width x ptr], align 8
+        $listed"""
+    given = "(ptr %block, ptr %lanes, i64 $width, i64 %n, ptr %roots, i64 $flags)"
+    """
     declare ptr @jl_get_ptls_states()
     define linkonce_odr ptr @enzyme.list() {
       %state = call ptr @jl_get_ptls_states()
@@ -494,30 +534,31 @@ definitions(flags::Int) = """
       %roots = load ptr, ptr %roots.at, align 8
       ret ptr %roots
     }
-    define linkonce_odr ptr @enzyme.dynamic.zero(ptr %place, ptr %roots) {
-      %zero = call ptr inttoptr (i64 $(UInt(@cfunction(zero_place, Ptr{Cvoid}, (Ptr{Cvoid}, Any)))) to ptr)(ptr %place, ptr %roots)
+    define linkonce_odr ptr @enzyme.dynamic.zero(ptr %place, ptr %roots, i64 %lane) {
+      %zero = call ptr inttoptr (i64 $(UInt(@cfunction(zero_place, Ptr{Cvoid}, (Ptr{Cvoid}, Any, Int64)))) to ptr)(ptr %place, ptr %roots, i64 %lane)
       ret ptr %zero
     }
     define linkonce_odr void @enzyme.dynamic(ptr %block, i64 %n) {
       %roots = call ptr @enzyme.list()
-      call void inttoptr (i64 $(UInt(@cfunction(run, Cvoid, (Ptr{Ptr{Cvoid}}, Int64, Any)))) to ptr)(ptr %block, i64 %n, ptr %roots)
+      call void inttoptr (i64 $(UInt(@cfunction(run, Cvoid, (Block, Int64, Any)))) to ptr)(ptr %block, i64 %n, ptr %roots)
       ret void
     }
-    define linkonce_odr i64 @enzyme.dynamic.augmented(ptr %block, ptr %shadow, i64 %n, i64 %none) {
-      %roots = call ptr @enzyme.list()
-      %tape = call i64 inttoptr (i64 $(UInt(@cfunction(augmented, Int64, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $flags)
+    define linkonce_odr i64 @enzyme.dynamic.augmented(ptr %block$shadows, i64 %n, i64 %none) {
+      $begun
+      %tape = call i64 inttoptr (i64 $(UInt(@cfunction(augmented, Int64, (Block, Ptr{Block}, Int64, Int64, Any, Int64)))) to ptr)$given
       ret i64 %tape
     }
-    define linkonce_odr void @enzyme.dynamic.reverse(ptr %block, ptr %shadow, i64 %n, i64 %none, i64 %tape) {
+    define linkonce_odr void @enzyme.dynamic.reverse(ptr %block$shadows, i64 %n, i64 %none, i64 %tape) {
       %roots = call ptr @enzyme.list()
       call void inttoptr (i64 $(UInt(@cfunction(back, Cvoid, (Any, Int64)))) to ptr)(ptr %roots, i64 %tape)
       ret void
     }
-    define linkonce_odr void @enzyme.dynamic.forward(ptr %block, ptr %shadow, i64 %n, i64 %none) {
-      %roots = call ptr @enzyme.list()
-      call void inttoptr (i64 $(UInt(@cfunction(forward, Cvoid, (Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Any, Int64)))) to ptr)(ptr %block, ptr %shadow, i64 %n, ptr %roots, i64 $flags)
+    define linkonce_odr void @enzyme.dynamic.forward(ptr %block$shadows, i64 %n, i64 %none) {
+      $begun
+      call void inttoptr (i64 $(UInt(@cfunction(forward, Cvoid, (Block, Ptr{Block}, Int64, Int64, Any, Int64)))) to ptr)$given
       ret void
     }
     """
+end
 
 end

@@ -62,21 +62,22 @@ const PROTOTYPES = """
     """
 
 "The annotation and the values of each slot: addresses taken from the array that the thunk is called with."
-function slot_arguments!(out::Vector{String}, io::IO, slots::Vector{Slot}, zeros::Vector{Bool} = Bool[])
+function slot_arguments!(out::Vector{String}, io::IO, slots::Vector{Slot}, zeros::Vector{Bool} = Bool[], width::Int = 1)
     count = 0
     for (k, s) in enumerate(slots)
         has_zero = !isempty(zeros) && zeros[k]
         push!(out, s.shadows == 0 && !has_zero ? "i32* @enzyme_const" : "i32* @enzyme_dup")
+        at = count
         for _ in 0:s.shadows
             n = string(count)
             LLVM.put!(io, "  %p", n, " = getelementptr i8*, i8** %slots, i64 ", n, "\n  %s", n, " = load i8*, i8** %p", n, ", align 8\n")
             push!(out, LLVM.texts("i8* %s", n))
             count += 1
         end
-        if has_zero
-            n = string(count - 1)
-            LLVM.put!(io, "  %z", n, " = call i8* @enzyme.dynamic.zero(i8* %s", n, ", i8* %roots)\n")
-            push!(out, LLVM.texts("i8* %z", n))
+        for lane in 1:(has_zero ? width : 0)
+            n, l = string(at), string(lane)
+            LLVM.put!(io, "  %z", n, ".", l, " = call i8* @enzyme.dynamic.zero(i8* %s", n, ", i8* %roots, i64 ", l, ")\n")
+            push!(out, LLVM.texts("i8* %z", n, ".", l))
         end
     end
     out
@@ -102,9 +103,9 @@ function thunk_text(plan::Plan, symbol::String, zeros::Vector{Bool})
     head = "define void @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n"
     if plan.kind === :split
         write(io, "define i8* @enzyme_thunk(i8** nocapture readonly %slots, i8* %roots) {\n")
-        marker!(io, "  %tape = call i8* (i8*, ...) @__enzyme_augmentfwd", slot_arguments!(copy(first), io, plan.slots, zeros), "i8* %tape")
+        marker!(io, "  %tape = call i8* (i8*, ...) @__enzyme_augmentfwd", slot_arguments!(copy(first), io, plan.slots, zeros, plan.width), "i8* %tape")
         write(io, "define void @enzyme_thunk_back(i8** nocapture readonly %slots, i8* %roots, i8* %tape) {\n")
-        marker!(io, "  call void (i8*, ...) @__enzyme_reverse", push!(slot_arguments!(copy(first), io, plan.slots, zeros), "i8* %tape"), "void")
+        marker!(io, "  call void (i8*, ...) @__enzyme_reverse", push!(slot_arguments!(copy(first), io, plan.slots, zeros, plan.width), "i8* %tape"), "void")
     elseif plan.kind === :second
         # The gradient, as a function of all that it reads and writes, in forward mode: result, seed, function, argument, gradient.
         write(io, "define internal void @enzyme_gradient(i8* %r, i8* %s, i8* %f, i8* %x, i8* %g) {\n")
@@ -116,7 +117,7 @@ function thunk_text(plan::Plan, symbol::String, zeros::Vector{Bool})
     else
         write(io, head)
         call = plan.kind === :reverse ? "  call void (i8*, ...) @__enzyme_autodiff" : "  call void (i8*, ...) @__enzyme_fwddiff"
-        marker!(io, call, slot_arguments!(first, io, plan.slots, zeros), "void")
+        marker!(io, call, slot_arguments!(first, io, plan.slots, zeros, plan.width), "void")
     end
     String(take!(io))
 end
@@ -217,7 +218,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     inner === nothing || seldom(Nested.replace!, m, inner)
     dynamic = dynamic && LLVM.GetNamedFunction(m, "enzyme.dynamic") != C_NULL
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan), has_result(plan))
-    LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol, dynamic ? seldom(Dynamic.without_shadow, plan)::Vector{Bool} : Bool[]), dynamic ? seldom(Dynamic.registration, plan.kind)::String : "", rules))
+    LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol, dynamic ? seldom(Dynamic.without_shadow, plan)::Vector{Bool} : Bool[]), dynamic ? seldom(Dynamic.registration, plan.kind, plan.width)::String : "", rules))
     isempty(rules) || seldom(Rules.seal!, m, rules)
     catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m, shown)
     LLVM.inline!(m)
@@ -246,7 +247,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
             "@WRITE@" => string(UInt(cglobal(:write)))), roots))
         isempty(hidden) || Library.link(derived, hidden)
         catches && Library.link(derived, seldom(Catching.definition)::String)
-        dynamic && Library.link(derived, seldom(Dynamic.definitions, Dynamic.bits(plan.flags) | (catches && plan.kind === :forward ? Dynamic.CAUGHT : 0))::String)
+        dynamic && Library.link(derived, seldom(Dynamic.definitions, Dynamic.bits(plan.flags) | (catches && plan.kind === :forward ? Dynamic.CAUGHT : 0), plan.width)::String)
         dumps[] === nothing || dump_text("after.ll", Library.module_text(derived))
         if isempty(caught)
             addresses = Library.compile(derived, entries(plan))
@@ -330,7 +331,7 @@ end
 
 "Whether calls that are dispatched at run time, or constants that these are given, may be what a refusal is about."
 function may_be_dynamic!(cached::Cached, made::Plan, e::EnzymeError)
-    (cached.dynamic || made.kind === :second || made.width > 1) && return false
+    (cached.dynamic || made.kind === :second) && return false
     says(item, name) = occursin("'$name'", item.message) || any(note -> occursin("'$name'", note), item.notes)
     any(i -> i.code == "E0301" || i.code == "E0304" || i.code in ("E0201", "E0203") && any(name -> says(i, name), keys(Dynamic.NAMES)), e.items) || return false
     Unrolled.add_methods!()

@@ -164,3 +164,58 @@ end
     counts = @cfunction(n -> nothing, Cvoid, (Ptr{Int},))
     @test autodiff(Reverse, (x, q) -> (n = Ref(3); ccall(q, Cvoid, (Ptr{Int},), n); n[] * x), Active, Active(1.5), Const(counts)) == ((3.0, nothing),)
 end
+
+"A batch in both modes gives in each lane what that alone gives: in the result, and in what the function leaves in its argument."
+function same_in_lanes(f, x)
+    units = (map(i -> 0.3 + 0.2i, x), map(i -> 1 - 0.7i^2, x), zero(x))
+    fresh() = map(copy, units)
+    alone = map(d -> (d = copy(d); t = autodiff(Forward, f, Duplicated(copy(x), d))[1]; (t, d)), units)
+    together = fresh()
+    t = autodiff(Forward, f, BatchDuplicated(copy(x), together))[1]
+    all(n -> t[n] ≈ alone[n][1] && together[n] ≈ alone[n][2], 1:3) || return false
+    alone[1][1] isa Float64 || return true
+    back, backs = map(d -> (d = copy(d); autodiff(Reverse, f, Active, Duplicated(copy(x), d)); d), units), fresh()
+    autodiff(Reverse, f, Active, BatchDuplicated(copy(x), backs))
+    all(n -> backs[n] ≈ back[n], 1:3) && gradient(Forward, f, x)[1] ≈ gradient(Reverse, f, x)[1] && gradient(Forward, f, x; chunk = Val(2))[1] ≈ gradient(Reverse, f, x)[1]
+end
+mutable struct Trail
+    seen::Vector{Any}
+    last
+end
+keep!(t::Trail, x) = (push!(t.seen, x); t.last = x; length(t.seen))
+const scales = [2.0, 3.0]
+doubled!(v) = (v .*= 2; v)
+
+@testset "several lanes" begin
+    @test same_in_lanes(v -> (s = 0.0; foreach(x -> (s += x * x), v); s), v3())
+    @test same_in_lanes(v -> (s = 0.0; n = 0; for x in Any[v[1], 2, v[2]]; n += 1; s += x^2 * n; end; s), v3())
+    # What is called changes memory, once.
+    @test same_in_lanes(v -> (f = Any[doubled!]; f[1](v); f[1](v); v .* v), v3())
+    @test same_in_lanes(v -> (t = Trail([], 0.0); k! = Any[keep!][1]; for x in v; k!(t, x); end; k!(t, v .^ 2); t.last[1] * t.seen[2] * length(t.seen)), v3())
+    # Memory without derivative has a shadow in each lane, which takes up what is put into it.
+    @test same_in_lanes(v -> (w = zeros(3); f = Any[(w, x) -> (w .+= x; w), w -> sum(w .* scales[1])]; f[1](w, v); f[1](w, v[2]); f[2](w)), v3())
+    @test same_in_lanes(v -> (d = Dict{Symbol,Any}(:a => 1.0, :b => [1.0, 2.0, 3.0]); d[:a] *= v[1]; d[:b] = d[:b] .* v; d[:a] * sum(d[:b])), v3())
+    # A call within a call.
+    @test same_in_lanes(v -> (power(n, y) = n == 0 ? one(y) : y * power(n - 1, y); power(3, v[1]) * power(2, v[2])), v3())
+    # Arrays, and functions, as results.
+    @test same_in_lanes(v -> (f = Any[x -> x .^ 2, x -> [sum(x); x]]; f[2](f[1](v))), v3())
+    @test same_in_lanes(v -> (f = Any[a -> (x -> a * x .^ 2)]; f[1](v[1])(v)), v3())
+    @test same_in_lanes(v -> (v[1] > 0 ? Any[v[1], 1][1] : 1) * Any[1, 2.0][1] * v[2], v3())
+    # Numbers and constants as results, and exceptions.
+    @test same_in_lanes(v -> (r = try
+        Any[sqrt][1](v[2])
+    catch
+        Any[x -> x^2][1](v[2])
+    end; r * v[1]), v3())
+    f = v -> [(s = 0.0; foreach(x -> (s += x^k), v); s) for k in 1:3]
+    @test jacobian(Forward, f, v3())[1] ≈ [1 1 1; 2.6 -0.8 4.4; 3 * 1.69 3 * 0.16 3 * 4.84]
+    @test jacobian(Reverse, f, v3())[1] ≈ jacobian(Forward, f, v3())[1]
+    # A constant that is changed, and activity that is found out.
+    g = (v, w) -> (h = Any[(a, b) -> (b .*= 2; sum(a .* b))]; h[1](v, w))
+    w = [1.0, 2.0, 3.0]
+    @test values(autodiff(Forward, g, BatchDuplicated(v3(), ([1.0, 0, 0], [0, 1.0, 0])), Const(w))[1]) == (2.0, 4.0) && w == [2.0, 4.0, 6.0]
+    for mode in (Forward, set_runtime_activity(Forward))
+        h = (v, w) -> (k = Any[(a, b) -> sum(a .* b), v, w]; k[1](k[2], k[3]))
+        @test values(autodiff(mode, h, BatchDuplicated(v3(), ([1.0, 0, 0], [0, 1.0, 0])), Const([2.0, 3.0, 4.0]))[1]) == (2.0, 3.0)
+    end
+end
