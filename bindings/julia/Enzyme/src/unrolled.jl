@@ -415,6 +415,9 @@ function add_methods!()
         Base.deepcopy(x::Array{<:Floats}) = copy(x)
         # The derivative of what `Threads.@threads` does is taken in one thread: all of the loop, which it does if it is told so.
         Threads.threading_run(f::F) where {F<:Function} = within_autodiff() ? (f(true); nothing) : (invoke(Threads.threading_run, Tuple{Any}, f); nothing)
+        # Messages (`@info` and its kin), which loggers of any type may take, are not made within a derivative.
+        Base.CoreLogging.current_logger_for_env(level::Base.CoreLogging.LogLevel, group::Symbol, from::Module) =
+            within_autodiff() ? nothing : invoke(Base.CoreLogging.current_logger_for_env, Tuple{Base.CoreLogging.LogLevel,Any,Any}, level, group, from)
         # A copy of bytes does not say that these are floats.
         Base.unaliascopy(A::Array{<:Floats}) = within_autodiff() ? each_copied(A) : copy(A)
         LinearAlgebra.diagm(first::Pair{<:Integer,<:Vector{<:Floats}}, more::Vararg{Pair{<:Integer,<:Vector{<:Floats}},L}) where {L} = diagonal((first, more...))

@@ -141,3 +141,21 @@ end
     @test each_in_threads!(sin, zeros(3), w3()) == sin.(w3())
     @test_throws Union{TaskFailedException,BoundsError} each_in_threads!(sin, zeros(2), w3())
 end
+
+function reported(v)
+    s = 0.0
+    for (n, x) in enumerate(v)
+        s += x^2
+        x < 0 && @warn "negative" n x
+        @info "step $n" s maxlog = 2
+        @debug "sum" s
+    end
+    s > 1e6 && @error "too large: $s" v
+    s
+end
+
+@testset "messages" begin
+    # None within a derivative.
+    @test_logs @test gradient(Reverse, reported, w3())[1] == gradient(Forward, reported, w3())[1] == 2w3()
+    @test_logs (:warn, "negative") (:info, "step 1") min_level = Base.CoreLogging.Info match_mode = :any reported(w3())
+end
