@@ -40,6 +40,7 @@ bare = cost(() -> (where_to[] += fresh(where_to[] / 1e9); nothing), 10^5)
 derived = cost(() -> (where_to[] += autodiff(Reverse, fresh, Active, Active(where_to[] / 1e9))[1][1]; nothing), 10^5)
 println("further calls: $(round(1e9derived)) ns, the function itself: $(round(1e9bare)) ns")
 
+using LinearAlgebra, Statistics
 include("programs.jl")
 
 function compare(name, n, primal, gradient)
@@ -53,6 +54,6 @@ compare("Brusselator 32 x 32, a step in place", 200, () -> brusselator!(du, u, s
     () -> autodiff(Reverse, brusselator!, Const, Duplicated(du, ddu), Duplicated(u, dplane), Const(size_of), Const(3.4), Const(1.0), Const(0.2)))
 
 const cell, dcell = make_cell(16, 8), make_zero(make_cell(16, 8))
-const inputs = [sin(i * t) for i in 1:8, t in 1:50]
-compare("LSTM of 16 cells, 50 steps", 20, () -> lstm_loss(cell, inputs, 16),
-    () -> autodiff(Reverse, lstm_loss, Active, Duplicated(cell, dcell), Const(inputs), Const(16)))
+const signals = [sin(i * t) for i in 1:8, t in 1:50]
+compare("LSTM of 16 cells, 50 steps", 20, () -> lstm_loss(cell, signals, 16),
+    () -> autodiff(Reverse, lstm_loss, Active, Duplicated(cell, dcell), Const(signals), Const(16)))
