@@ -2,7 +2,7 @@
 // which of them only the run decides: parameters of a model with defaults. They are copied one by one, in bulk, and
 // changed in place.
 //
-//   f(x) = sum_k c_k g(cell_k),  g(number v) = sin(v) + v^2 / 2,  g(link to c) = c / 2 + v(c)^2
+//   f(x) = sum_k c_k g(cell_k),  g(number v) = sin(v) + v^2 / 2,  g(link to c) = v(c) / 2 + v(c)^2
 #include "corpus.h"
 
 #include <string.h>

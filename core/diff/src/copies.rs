@@ -89,18 +89,6 @@ pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Optio
     })
 }
 
-/// Whether memory that has a shadow may lie behind pointers in `len` bytes at one of these places: only then are the shadows of
-/// these pointers read.
-pub fn leads_to_shadows(module: &Module, s: &Subject<'_>, places: &[ValueId], len: ValueId) -> bool {
-    let len = s.func.as_const(len).and_then(|c| module.ctx.consts.as_u64(c)).unwrap_or(1 << 40);
-    let memory = &s.unit.memory;
-    places.iter().any(|p| {
-        let Some(class) = memory.class_of[*p] else { return true };
-        let mut there = memory.classes[class].edges.iter().filter(|e| e.at.overlaps(8, memory.span_of[*p], len));
-        there.any(|e| s.activity.is_shadowed(e.to))
-    })
-}
-
 /// Whether all that may have a shadow in `len` bytes at these places are words that are told at run time, as `tells` says.
 fn are_words(places: &[ValueId], len: Option<u64>, tells: &dyn Fn(ValueId) -> bool) -> bool {
     len.is_none_or(|n| n >= WORD) && places.iter().all(|p| tells(*p))

@@ -7,7 +7,7 @@ use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClas
 
 use super::{Reverse, as_call, samples};
 use crate::checkpoint;
-use crate::copies::{Bytes, classify, leads_to_shadows, taken_for_integer};
+use crate::copies::{Bytes, classify, taken_for_integer};
 use crate::keys::{Key, holds_no_address, moved_in_lanes};
 use crate::owned::{Replaced, replaces_pointer};
 use crate::plan::{Rows, shadow_release, shadow_rule};
@@ -710,22 +710,13 @@ impl Reverse<'_, '_> {
                 let bytes = self.forward_shadow_bytes(*d, to, bytes);
                 crate::words::repeat_copy(&mut self.e, [to, from, primal], bytes, &place);
             }
-            Bytes::NoFloats(true) | Bytes::Runs(..)
-                if (self.s.is_mixed(*d) || self.s.is_mixed(*c)) && has_pointers(&bytes) =>
-            {
-                if !leads_to_shadows(self.e.module, &self.s, &[*d, *c], *n) {
-                    return Ok(());
-                }
-                return Err(
-                    Refusal::new(RefusalKind::UnknownType("pointers copied from memory that may be constant")).at(i)
-                );
-            }
             Bytes::NoFloats(true) => {
                 let mut copy = as_call(&self.s.func.insts[i]);
                 copy.origin = None;
                 let mut values: Vec<ValueId> = copy.args.iter().map(|a| self.forward_value(*a)).collect();
                 values[dst + 1] = self.forward_shadow(*d)?;
                 values[src.unwrap_or(0) + 1] = self.forward_shadow(*c)?;
+                values[len + 1] = self.forward_shadow_bytes(*d, values[dst + 1], values[len + 1]);
                 self.e.copy(&copy, &values, MemClass::Unknown);
             }
             Bytes::Runs(runs, period) => {
@@ -734,19 +725,12 @@ impl Reverse<'_, '_> {
                     let (to, from) = (self.forward_shadow(*d)?, self.forward_shadow(*c)?);
                     let bytes = self.forward_value(*n);
                     let bytes = self.e.to_i64(bytes);
+                    let bytes = self.forward_shadow_bytes(*d, to, bytes);
                     self.e.call_func(f, &[to, from, bytes]);
                 }
             }
         }
         Ok(())
-    }
-}
-
-fn has_pointers(bytes: &Bytes) -> bool {
-    match bytes {
-        Bytes::Floats(_) | Bytes::Characters | Bytes::Words => false,
-        Bytes::NoFloats(pointers) => *pointers,
-        Bytes::Runs(runs, _) => runs.iter().any(|r| r.ty == enzyme_ir::ByteType::Pointer),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, resolve};
-use enzyme_ir::{BinOp, FuncId, Inst, InstId, MemClass, Op, TailKind, ValueId};
+use enzyme_ir::{BinOp, ByteType, FuncId, Inst, InstId, MemClass, Op, TailKind, ValueId};
 
 use super::Tangent;
 use crate::copies::{Bytes, classify, writes_beside_floats};
@@ -11,6 +11,7 @@ use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Mode};
 use crate::reverse::memory::{clear_new, holds_shadowed};
 use crate::reverse::{as_call, place_of};
+use crate::runtime::{RunWork, over_runs};
 
 impl Tangent<'_, '_> {
     /// The product of the arguments that give a size.
@@ -137,6 +138,23 @@ impl Tangent<'_, '_> {
         Ok(())
     }
 
+    /// The shadow memory at `at` of `bytes` that were copied from constant memory: pointers are their own shadows, all else has none.
+    fn repeat_of_constant(&mut self, i: InstId, [dst, src, len]: [ValueId; 3], at: ValueId, bytes: ValueId) {
+        let primal = self.value(dst);
+        match classify(self.e.module, &self.s, i, &[dst, src], len) {
+            Ok(Bytes::Words) => crate::words::repeat_constant(&mut self.e, at, primal, bytes),
+            Ok(Bytes::NoFloats(true)) => self.e.move_bytes(at, primal, bytes),
+            Ok(Bytes::Runs(runs, period)) if runs.iter().any(|r| r.ty == ByteType::Pointer) => {
+                self.e.fill_zero(at, bytes);
+                let f = over_runs(self.e.module, RunWork::Repeat, &runs, period);
+                self.e.call_func(f, &[at, primal, bytes]);
+            }
+            Ok(Bytes::Floats(_) | Bytes::NoFloats(false) | Bytes::Runs(..) | Bytes::Characters) | Err(_) => {
+                self.e.fill_zero(at, bytes);
+            }
+        }
+    }
+
     fn known_call(&mut self, i: InstId, inst: &Inst, args: &[ValueId], effect: MemoryEffect) -> Result<(), Refusal> {
         match effect {
             MemoryEffect::None | MemoryEffect::LifetimeStart { .. } => Ok(()),
@@ -154,7 +172,7 @@ impl Tangent<'_, '_> {
                 let n = self.e.to_i64(n);
                 let there = self.guarded_bytes(args[dst], n)?;
                 if !self.s.has_shadow(args[src]) {
-                    self.e.fill_zero(at, there);
+                    self.repeat_of_constant(i, [args[dst], args[src], args[len]], at, there);
                 } else if !self.s.is_mixed(args[dst]) && !self.s.is_mixed(args[src]) {
                     self.repeat(inst, args, &[dst, src])?;
                 } else {
@@ -162,13 +180,7 @@ impl Tangent<'_, '_> {
                     let both = self.guarded_bytes(args[src], there)?;
                     self.e.move_bytes(at, from, both);
                     let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);
-                    match classify(self.e.module, &self.s, i, &[args[dst], args[src]], args[len]) {
-                        Ok(Bytes::Words) => {
-                            let primal = self.value(args[dst]);
-                            crate::words::repeat_constant(&mut self.e, at, primal, rest);
-                        }
-                        _ => self.e.fill_zero(at, rest),
-                    }
+                    self.repeat_of_constant(i, [args[dst], args[src], args[len]], at, rest);
                 }
                 Ok(())
             }
