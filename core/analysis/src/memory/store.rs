@@ -280,8 +280,9 @@ impl Store {
     fn close_class(&mut self, class: u32) {
         let mut class = class;
         loop {
-            let places: BTreeSet<Span> = self.raw[class as usize].edges.iter().map(|(at, _)| *at).collect();
-            if places.len() > MAX_EDGES {
+            let edges = &self.raw[class as usize].edges;
+            let places = || edges.iter().map(|(at, _)| *at).collect::<BTreeSet<Span>>().len();
+            if edges.len() > MAX_EDGES && places() > MAX_EDGES {
                 for e in &mut self.raw[class as usize].edges {
                     e.0 = Span::anywhere();
                 }
