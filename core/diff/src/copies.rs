@@ -100,10 +100,8 @@ pub fn classify_moved(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> Result<
     let mixed = places.iter().any(|p| s.is_mixed(*p));
     match classify_bytes(s, i, places, None)? {
         Bytes::Characters if !mixed && are_words(places, None, &|p| s.unit.memory.tells_words(p)) => Ok(Bytes::Words),
-        Bytes::Characters | Bytes::Words if mixed => {
-            Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i))
-        }
-        Bytes::Characters => Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i)),
+        Bytes::Words if !mixed => Ok(Bytes::Words),
+        Bytes::Characters | Bytes::Words => Err(Refusal::new(RefusalKind::UnknownType("the bytes moved here")).at(i)),
         bytes => Ok(bytes),
     }
 }

@@ -9,7 +9,7 @@ use super::{Reverse, as_call, samples};
 use crate::checkpoint;
 use crate::copies::{Bytes, classify, taken_for_integer};
 use crate::keys::{Key, holds_no_address, moved_in_lanes};
-use crate::owned::{Replaced, replaces_pointer};
+use crate::owned::replaces_pointer;
 use crate::plan::{Rows, shadow_release, shadow_rule};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::Mode;
@@ -685,15 +685,9 @@ impl Reverse<'_, '_> {
             Bytes::Floats(_) => {
                 let fixed = self.s.func.as_const(*n).and_then(|c| self.e.module.ctx.consts.as_u64(c));
                 let replaced = replaces_pointer(&self.s, *d, fixed.unwrap_or(1 << 40));
-                if matches!(replaced, Replaced::Cleared | Replaced::Told) {
-                    let (to, bytes) = (self.forward_shadow(*d)?, self.forward_value(*n));
-                    let bytes = self.e.to_i64(bytes);
-                    let bytes = self.forward_shadow_bytes(*d, to, bytes);
-                    match replaced {
-                        Replaced::Told => crate::words::forget(&mut self.e, to, bytes),
-                        _ => self.e.fill_zero(to, bytes),
-                    }
-                }
+                let bytes = self.forward_value(*n);
+                let bytes = self.e.to_i64(bytes);
+                self.forget_replaced(*d, bytes, replaced)?;
             }
             Bytes::Characters => {
                 if self.s.has_shadow(*c) {

@@ -172,20 +172,24 @@ impl Reverse<'_, '_> {
     /// Clears the shadows of pointers whose places floats take that `i` puts there: they are no adjoints of these.
     pub fn forget_pointers(&mut self, i: InstId) -> Result<(), Refusal> {
         for (p, len) in float_places(self.e.module, &self.s, i) {
-            let replaced = replaces_pointer(&self.s, p, len);
-            if !self.s.has_shadow(p) || !matches!(replaced, Replaced::Cleared | Replaced::Told) {
-                continue;
+            if self.s.has_shadow(p) {
+                let bytes = self.e.b().i64(len);
+                self.forget_replaced(p, bytes, replaces_pointer(&self.s, p, len))?;
             }
-            let mut bytes = self.e.b().i64(len);
-            let at = self.forward_shadow(p)?;
-            if self.s.is_mixed(p) {
-                let primal = self.forward_value(p);
-                bytes = self.e.guarded_bytes(at, primal, bytes);
-            }
-            match replaced {
-                Replaced::Told => crate::words::forget(&mut self.e, at, bytes),
-                _ => self.e.fill_zero(at, bytes),
-            }
+        }
+        Ok(())
+    }
+
+    /// The same for `bytes` at `p`, of whose pointers it is known what becomes of them.
+    pub fn forget_replaced(&mut self, p: ValueId, bytes: ValueId, replaced: Replaced) -> Result<(), Refusal> {
+        if !matches!(replaced, Replaced::Cleared | Replaced::Told) {
+            return Ok(());
+        }
+        let at = self.forward_shadow(p)?;
+        let bytes = self.forward_shadow_bytes(p, at, bytes);
+        match replaced {
+            Replaced::Told => crate::words::forget(&mut self.e, at, bytes),
+            _ => self.e.fill_zero(at, bytes),
         }
         Ok(())
     }
