@@ -10,6 +10,9 @@ use std::time::Duration;
 use enzyme_tests::{Error, Result, corpus, process, toolchain};
 use libtest_mimic::{Arguments, Failed, Trial};
 
+#[path = "rust/targets.rs"]
+mod targets;
+
 /// All packages and the whole program, on a machine with other work.
 const BUILD_LIMIT: Duration = Duration::from_secs(1500);
 /// Some hundred allocations in a second.
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         trial("other_packages", others),
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
+        trial("tests_and_benches", targets::tests_and_benches),
         trial("faer", faer),
     ];
     for (name, level) in [("O0", "0"), ("O2", "2"), ("O3", "3")] {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 74] = [
+const SOURCES: [&str; 75] = [
     "plugin",
     "options",
     "host",
@@ -58,6 +58,7 @@ const SOURCES: [&str; 74] = [
     "fortran",
     "fortran_rules",
     "rust",
+    "backtraces",
     "registry",
     "statements",
     "steps",

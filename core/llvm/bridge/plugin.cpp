@@ -7,6 +7,7 @@
 // pass runs is marked at the start of each file's pipeline. Without optimisation coroutines are split after that point:
 // there they are split before.
 
+#include "rust.h"
 #include "support.h"
 #include "words.h"
 
@@ -72,6 +73,14 @@ public:
 
 private:
   PassBuilder *passes_;
+};
+
+// Changes something at the link of a whole program in Rust only.
+class BacktracesPass : public PassInfoMixin<BacktracesPass> {
+public:
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    return enz::leaveBacktraces(module) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
 };
 
 // Runs where loops have become loops of vectors.
@@ -159,8 +168,12 @@ void registerCallbacks(PassBuilder &passes) {
           return false;
         return true;
       });
-  passes.registerPipelineStartEPCallback(
-      [&passes](ModulePassManager &manager, OptimizationLevel) { manager.addPass(MarkPass(passes)); });
+  passes.registerPipelineStartEPCallback([&passes](ModulePassManager &manager, OptimizationLevel level) {
+    manager.addPass(MarkPass(passes));
+    // A link of Rust has this pipeline, too.
+    if (level != OptimizationLevel::O0)
+      manager.addPass(BacktracesPass());
+  });
   passes.registerOptimizerEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level, ThinOrFullLTOPhase lto) {
         if (level == OptimizationLevel::O0)
@@ -177,6 +190,8 @@ void registerCallbacks(PassBuilder &passes) {
   enz::useVectorMath(passes);
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level) {
+        if (level != OptimizationLevel::O0)
+          manager.addPass(BacktracesPass());
         manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
       });
 }

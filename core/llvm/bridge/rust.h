@@ -15,6 +15,10 @@ bool isRust(const llvm::Function &function);
 // Marks those that stay calls, before anything is inlined.
 void markRustLibrary(llvm::Module &module);
 
+// Leaves what prints backtraces as the library has it, neither inlined nor optimised (backtraces.cpp). Whether there is
+// such.
+bool leaveBacktraces(llvm::Module &module);
+
 } // namespace enz
 
 #endif
