@@ -25,6 +25,25 @@ end
 const TEXT = """
     declare void @enzyme.dynamic(i8*, i64)
     declare i8* @enzyme.dynamic.zero(i8*, i8*, i64)
+    declare void @llvm.memcpy.p0i8.p0i8.i64(i8*, i8*, i64, i1)
+    define linkonce_odr i8* @enzyme.rest(i8* %tuple, i8* %list, i32 %count) alwaysinline {
+      %n = zext i32 %count to i64
+      %size = add i64 %n, 3
+      %place = alloca i8*, i64 %size, align 8
+      store i8* null, i8** %place, align 8
+      %function = getelementptr i8*, i8** %place, i64 1
+      store i8* %tuple, i8** %function, align 8
+      %method = getelementptr i8*, i8** %place, i64 2
+      store i8* null, i8** %method, align 8
+      %rest = getelementptr i8*, i8** %place, i64 3
+      %to = bitcast i8** %rest to i8*
+      %bytes = shl i64 %n, 3
+      call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 8 %to, i8* align 8 %list, i64 %bytes, i1 false)
+      %block = bitcast i8** %place to i8*
+      call void @enzyme.dynamic(i8* %block, i64 %n)
+      %made = load i8*, i8** %place, align 8
+      ret i8* %made
+    }
     """
 
 "Of which arguments without shadow the memory may hold floats."

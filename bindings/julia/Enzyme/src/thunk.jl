@@ -216,7 +216,7 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     models = replace(replace(replace(models_text, "@KIND@" => unions ? Unions.TEXT : Unions.PLAIN), "@FLOAT64@" => type_address(Float64)), "@FLOAT32@" => type_address(Float32))
     stores, reads_globals, linked, elsewhere = Normalise.rewrite!(m, models, dynamic, catches, unions)
     inner === nothing || seldom(Nested.replace!, m, inner)
-    dynamic = dynamic && LLVM.GetNamedFunction(m, "enzyme.dynamic") != C_NULL
+    dynamic = dynamic && any(name -> LLVM.GetNamedFunction(m, name) != C_NULL, ("enzyme.dynamic", "enzyme.rest"))
     Statements.add!(m, LLVM.GetNamedFunction(m, symbol), contents(plan), has_result(plan))
     LLVM.link_text!(m, LLVM.texts(thunk_text(plan, symbol, dynamic ? seldom(Dynamic.without_shadow, plan)::Vector{Bool} : Bool[]), dynamic ? seldom(Dynamic.registration, plan.kind, plan.width)::String : "", rules))
     isempty(rules) || seldom(Rules.seal!, m, rules)
@@ -345,7 +345,7 @@ function may_be_mended!(e::EnzymeError)
         any(i -> i.code == "E0201" && occursin("'jl_", i.message) || i.code == "E0301" || i.code == "E0304" || i.code == "" && occursin("dict.jl", i.file) ||
             i.code == "E0205" && any(note -> occursin("lu.jl", note), i.notes), e.items) &&
             Unrolled.add_methods!() ||
-        any(i -> i.code == "E0301" && any(note -> occursin("memmove", note), i.notes), e.items) && Unrolled.add_rooms!()
+        any(i -> i.code == "E0205" || i.code == "E0301" && any(note -> occursin("memmove", note), i.notes), e.items) && Unrolled.add_rooms!()
 end
 
 function renewed!(cached::Cached, made::Plan)

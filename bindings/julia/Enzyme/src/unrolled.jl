@@ -92,6 +92,13 @@ end
 @inline joined(d::Int, pieces::NTuple{L,AbstractArray{T}}) where {L,T} = d == 1 ? joined(Val(1), pieces) : d == 2 ? joined(Val(2), pieces) : d == 3 ? joined(Val(3), pieces) :
     own_cat(d, pieces)::Array{T}
 
+"Matrices one behind the other along both dimensions, with zeros beside them."
+@inline function diagonal_blocks(d::NTuple{2,Int}, pieces::NTuple{L,Matrix{T}}) where {L,T}
+    (within_autodiff() && (d == (1, 2) || d == (2, 1))) || return own_cat(d, pieces)::Array{T}
+    shape = ntuple(i -> sum(map(x -> size(x, i), pieces)), Val(2))
+    join!(zeros(T, shape), shape, (true, true), (0, 0), pieces)
+end
+
 "Blocks, one row of them after the other; the places of all are known."
 @inline lay!(A::Matrix, tops::Tuple, lefts::Tuple, ::Tuple{}) = A
 @inline function lay!(A::Matrix, tops::Tuple, lefts::Tuple, blocks::Tuple)
@@ -412,6 +419,8 @@ function add_methods!()
         @noinline Base.__cat(A::Array, shape::NTuple{N,Int}, directions, pieces::Vararg{Any,L}) where {N,L} =
             L <= MOST && within_autodiff() ? filled!(A, shape, directions, pieces) : own_filled!(A, shape, directions, pieces)::typeof(A)
         Base._cat(d::Union{Int,Val}, first::Union{Vector{T},Matrix{T}}, more::Vararg{Union{Vector{T},Matrix{T}},L}) where {T<:Floats,L} = L < MOST ? joined(d, (first, more...)) : own_cat(d, (first, more...))
+        Base._cat(d::Union{Int,Val}, first::Array{T,3}, more::Vararg{Union{Matrix{T},Array{T,3}},L}) where {T<:Floats,L} = L < MOST ? joined(d, (first, more...)) : own_cat(d, (first, more...))
+        Base._cat(d::NTuple{2,Int}, first::Matrix{T}, more::Vararg{Matrix{T},L}) where {T<:Floats,L} = L < MOST ? diagonal_blocks(d, (first, more...)) : own_cat(d, (first, more...))
         Base.deepcopy(x::Array{<:Floats}) = copy(x)
         # The derivative of what `Threads.@threads` does is taken in one thread: all of the loop, which it does if it is told so.
         Threads.threading_run(f::F) where {F<:Function} = within_autodiff() ? (f(true); nothing) : (invoke(Threads.threading_run, Tuple{Any}, f); nothing)

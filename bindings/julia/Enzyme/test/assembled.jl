@@ -55,6 +55,15 @@ end
 end
 
 @testset "many dimensions" begin
+    A222(v) = reshape([v; 2v; v[1:2]], 2, 2, 2)
+    for d in 1:3
+        @test both(v -> (A = A222(v); counted(vec(cat(A, permutedims(A, (3, 1, 2)), 3A; dims = d)))), v3())
+    end
+    @test both(v -> (A = A222(v); counted(vec(cat(A, A[:, :, 1]; dims = 3)))), v3())
+    @test both(v -> (A = A222(v)[:, :, 1]; counted(vec(cat(A, 2A, reshape(v, 1, 3); dims = (1, 2))))), v3())
+    # The same as without.
+    @test size(cat(ones(2, 2), ones(2, 2); dims = (1, 3))) == (4, 2, 2) && size(cat(ones(2, 2, 1), zeros(2, 2, 3); dims = 3)) == (2, 2, 4)
+    @test cat([1.0 2], [3.0 4]; dims = (2, 1)) == [1 2 0 0; 0 0 3 4]
     @test both(v -> (w = zeros(2, 2, 2, 2); w[1] = v[1]; w[2, 1, 2, 1] = v[2]^2; w[1, 2, 1, 1] += v[3]; sum(abs2, w)), v3())
     @test both(v -> (w = [v[i] * j * k * l for i in 1:2, j in 1:2, k in 1:2, l in 1:2]; sum(abs2, permutedims(w, (4, 3, 2, 1)) .* w)), v3())
 end

@@ -171,3 +171,36 @@ end
     @test two(forward_in_logs, [0.3, 0.1])
     @test two(v -> (A = reshape(repeat(v, 8), 3, 2, 2, 2); sum(sum(abs2, s) * s[1, 1, 1] for s in eachslice(A; dims = 4))), w3())
 end
+
+# Events in the order of their times, some of which lead to others.
+function simulated(x)
+    queue = Tuple{Float64,Int}[]
+    for i in 1:length(x)
+        push!(queue, (x[i]^2, i))
+    end
+    s = 0.0
+    while !isempty(queue)
+        sort!(queue)
+        t, i = popfirst!(queue)
+        s += t^2 * i
+        i < 3 && push!(queue, (t + 0.5x[i], i + 3))
+    end
+    s
+end
+
+# Of any number of numbers: too long to stand in its callers.
+softest(p...) = (m = minimum(p); m - log(sum(exp(m - q) for q in p)) / length(p))
+function warped(x)
+    R = fill(Inf, 3, 4)
+    R[1, 1] = 0
+    for j in 1:3, i in 1:2
+        R[i+1, j+1] = (x[i] - sin(x[j]))^2 + softest(R[i, j+1], R[i+1, j], R[i, j])
+    end
+    R[3, 4]
+end
+
+@testset "queues, and functions of any number" begin
+    @test two(simulated, [0.7, 0.3, 0.9])
+    @test two(warped, w3())
+    @test two(x -> softest(x...) + softest(x[1], x[2]), w3())
+end
