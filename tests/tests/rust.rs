@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         trial("enums", enums),
         trial("idioms", || each_is_right(IDIOMS, &["0", "2", "3"], &[])),
         trial("layers", layers),
+        trial("nested", || each_is_right(NESTED, &["0", "2", "3"], &[])),
         trial("other_packages", others),
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
@@ -381,6 +382,7 @@ const MOVED: &str = include_str!("rust/moved.rs");
 const ENUMS: &str = include_str!("rust/enums.rs");
 const IDIOMS: &str = include_str!("rust/idioms.rs");
 const LAYERS: &str = include_str!("rust/layers.rs");
+const NESTED: &str = include_str!("rust/nested.rs");
 const VARIANTS: &str = r#"
 enum Value { Number(f64), List(Vec<f64>), Pair(f64, f64) }
 enum Item { Number(f64), List(Vec<f64>), Boxed(Box<f64>), Nothing }

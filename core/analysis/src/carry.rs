@@ -192,7 +192,8 @@ impl Pass<'_> {
     fn access(&mut self, i: InstId, v: ValueId, p: ValueId) {
         let ty = self.func.ty(v);
         let Some(bits) = self.int_bits(ty) else { return };
-        let copied_only = self.uses.is_copied_only(self.module, self.func, v);
+        let copied_only = self.uses.is_copied_only(self.module, self.func, v)
+            && !self.uses.is_merged_of_numbers(self.module, self.func, v);
         if self.func.as_const(v).is_some() || bits % 8 != 0 || !copied_only && !self.is_stored(v) {
             return;
         }

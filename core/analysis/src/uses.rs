@@ -58,6 +58,25 @@ impl Uses {
         true
     }
 
+    /// Whether `v` is merged of constants and of integers that are computed, or given by the caller and computed with: each is a number.
+    pub fn is_merged_of_numbers(&self, module: &Module, func: &Func, v: ValueId) -> bool {
+        let (mut work, mut seen, mut merged) = (vec![v], BTreeSet::new(), false);
+        while let Some(v) = work.pop() {
+            if func.as_const(v).is_some() || !seen.insert(v) {
+                continue;
+            }
+            let made = func.def_inst(v).map(|i| &func.insts[i]);
+            match made.map(|inst| (&inst.op, inst.args.as_slice())) {
+                Some((Op::Phi(_) | Op::Freeze, parts)) => work.extend(parts.iter().copied()),
+                Some((Op::Select, parts)) => work.extend(parts.iter().skip(1).copied()),
+                Some((Op::Binary(_), _)) | None if !self.is_copied_only(module, func, v) => continue,
+                _ => return false,
+            }
+            merged = true;
+        }
+        merged
+    }
+
     /// Whether an integer is only moved about (loaded, stored, merged, cast to a float), never computed with: then
     /// its bytes may be those of anything.
     pub fn is_copied_only(&self, module: &Module, func: &Func, v: ValueId) -> bool {
