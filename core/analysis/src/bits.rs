@@ -315,16 +315,22 @@ impl<'a> Flow<'a> {
         let Some(r) = inst.result.filter(|r| self.is_int(*r)) else { return };
         let tainted = match (&inst.op, args) {
             (Op::Load(_), [p]) => {
-                let counted = carry[r] == Carry::None && !self.uses.is_copied_only(self.module, self.func, r);
+                let copied_only = self.uses.is_copied_only(self.module, self.func, r);
+                let returned = copied_only
+                    && self.uses.is_only_returned(self.func, r)
+                    && self.memory.may_hold_floats(*p, self.size(r));
+                let counted = carry[r] == Carry::None && (returned || !copied_only);
                 let class = self.memory.class_of[*p];
                 // What the caller keeps in its memory may be floats that nobody here reads as such.
                 let hidden = !self.facts.access_types.contains_key(&i)
                     && class.is_some_and(|c| self.outer.contains(&c) && self.memory.classes[c].floats().is_empty());
-                let floats = hidden || self.on_floats(r, *p, 2) || self.is_copy(r, *p);
+                let floats = hidden || returned || self.on_floats(r, *p, 2) || self.is_copy(r, *p);
                 class.is_some_and(|c| self.classes.contains(&c)) || counted && floats
             }
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
-                args.iter().any(|a| self.values.contains(a) || holds_bits(a) && self.is_int(*a))
+                // What is computed of a word is no word.
+                let counts = |a: &ValueId| holds_bits(a) || carry[*a] == Carry::Word;
+                args.iter().any(|a| self.values.contains(a) || counts(a) && self.is_int(*a))
             }
             (Op::Phi(_) | Op::Freeze | Op::InsertElement | Op::ExtractElement | Op::ShuffleVector(_), _) => {
                 args.iter().any(|a| self.values.contains(a))

@@ -17,7 +17,7 @@ use enzyme_ir::{
     BinOp, ByteRun, ByteType, CastOp, Facts, FloatKind, Func, FuncId, InstId, Module, Op, Type, TypeId, ValueId,
 };
 
-use crate::callee::{Callee, resolve};
+use crate::callee::{Callee, KnownCall, MemoryEffect, resolve};
 use crate::memory::{ClassId, FuncMemory, is_address, may_hold_address};
 use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
@@ -272,6 +272,16 @@ impl Pass<'_> {
         }
     }
 
+    /// Whether `v`, of unknown bytes, is a word read from memory and only returned: that it becomes no float there is seen to by
+    /// [`crate::bits`].
+    fn is_returned(&self, v: ValueId) -> bool {
+        let is_word = matches!(self.module.ctx.types[self.func.ty(v)], Type::Int(64));
+        let read = |p: ValueId| self.memory.may_hold_floats(p, WORD);
+        let made = self.func.def_inst(v).map(|i| &self.func.insts[i]);
+        let read = made.is_some_and(|i| matches!(i.op, Op::Load(_)) && i.args.first().is_some_and(|p| read(*p)));
+        is_word && read && self.uses.is_only_returned(self.func, v)
+    }
+
     /// Whether of several objects that `p` may point to one may hold floats where another holds pointers.
     fn is_several_with_floats(&self, class: ClassId, p: ValueId, len: Option<u64>) -> bool {
         self.memory.classes[class].is_several() && self.memory.bytes_at_all(&[p], len).clash
@@ -305,7 +315,11 @@ impl Pass<'_> {
         for v in std::mem::take(&mut self.doubtful) {
             if !integers.contains(&v) && !self.uses.is_constant_choice(self.func, v) {
                 let floats = matches!(self.out[v], Carry::Bits(..));
-                self.spread(v, if !floats && self.is_told(v) { Carry::Word } else { Carry::Unknown });
+                if !floats && self.is_told(v) {
+                    self.spread(v, Carry::Word);
+                } else if floats || !self.is_returned(v) {
+                    self.spread(v, Carry::Unknown);
+                }
             }
         }
         // What is read is what was put there, unless that is now this, now that.
@@ -315,7 +329,11 @@ impl Pass<'_> {
             let float = matches!(self.out[v], Carry::Bits(..));
             let both = float && pointers.contains(&v);
             if both || !float && !integers.contains(&v) && !self.uses.is_constant_choice(self.func, v) {
-                self.spread(v, if self.is_moved(v) { Carry::Word } else { Carry::Unknown });
+                if self.is_moved(v) {
+                    self.spread(v, Carry::Word);
+                } else if both || !self.is_returned(v) {
+                    self.spread(v, Carry::Unknown);
+                }
             }
         }
         for (v, in_silence) in std::mem::take(&mut self.lost) {
@@ -341,19 +359,27 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether `v` is read from memory and put into memory, perhaps where ways meet, and nothing else becomes of it.
+    /// Whether `v` is read from memory and put into memory, perhaps where ways meet, and nothing else becomes of it but numbers: what
+    /// is computed of it is another integer (`crate::bits`).
     fn is_moved(&self, v: ValueId) -> bool {
         self.merged_with(v).into_iter().all(|v| {
             let made = self.func.def_inst(v).map(|i| &self.func.insts[i].op);
-            let used = |i: &InstId| match self.func.insts[*i].op {
+            let used = |i: &InstId| match &self.func.insts[*i].op {
                 Op::Store(_) => self.func.insts[*i].args.first() == Some(&v),
                 Op::Phi(_) | Op::Freeze | Op::Select => true,
-                _ => false,
+                op => is_computing(op) || self.is_idle(*i),
             };
             let cast = matches!(made, Some(Op::Cast(CastOp::BitCast | CastOp::PtrToInt)));
             (cast || matches!(made, Some(Op::Load(_) | Op::Phi(_) | Op::Freeze | Op::Select)))
                 && self.uses.of(v).iter().all(used)
         })
+    }
+
+    /// Whether nothing becomes of what `i`, a call, takes: a note for debuggers.
+    fn is_idle(&self, i: InstId) -> bool {
+        let known = |known: KnownCall| known.memory() == MemoryEffect::None;
+        let idle = matches!(resolve(self.module, self.func, i), Callee::Known(call) if known(call));
+        idle && self.func.insts[i].op.call_info().is_some() && self.func.insts[i].result.is_none()
     }
 
     /// Whether `v` is a word that is only moved, from and to places where words are told when the derivative runs, of which doubles are
@@ -473,6 +499,16 @@ impl Pass<'_> {
                 _ => {}
             }
         }
+    }
+}
+
+/// Whether an operation makes another number of integers.
+pub fn is_computing(op: &Op) -> bool {
+    let cast =
+        |op: &CastOp| matches!(op, CastOp::Trunc | CastOp::ZExt | CastOp::SExt | CastOp::UIToFP | CastOp::SIToFP);
+    match op {
+        Op::Cast(op) => cast(op),
+        op => matches!(op, Op::ICmp(_) | Op::Binary(_) | Op::Gep { .. } | Op::Switch { .. }),
     }
 }
 

@@ -7,6 +7,7 @@ use enzyme_ir::{CastOp, Func, InstId, Module, Op, ValueId};
 use enzyme_rules::Operand;
 
 use crate::callee::{Callee, resolve};
+use crate::carry::is_computing;
 
 /// The placed instructions that use each value, in layout order, each once.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +76,26 @@ impl Uses {
             merged = true;
         }
         merged
+    }
+
+    /// Whether `v` is returned, perhaps where ways meet, and goes nowhere else as it is.
+    pub fn is_only_returned(&self, func: &Func, v: ValueId) -> bool {
+        let (mut work, mut seen, mut returned) = (vec![v], BTreeSet::new(), false);
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            for i in self.of(v) {
+                let inst = &func.insts[*i];
+                match &inst.op {
+                    Op::Ret => returned = true,
+                    Op::Phi(_) | Op::Freeze | Op::Select => work.extend(inst.result),
+                    op if is_computing(op) => {}
+                    _ => return false,
+                }
+            }
+        }
+        returned
     }
 
     /// Whether an integer is only moved about (loaded, stored, merged, cast to a float), never computed with: then
