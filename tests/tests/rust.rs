@@ -19,8 +19,9 @@ const BUILD_LIMIT: Duration = Duration::from_secs(1500);
 const VALGRIND_LIMIT: Duration = Duration::from_secs(120);
 /// Checks that the programs make; a program that stops early has fewer.
 const CHECKS: usize = 167;
-/// Three for each program that uses faer.
+/// Three for each program that uses faer, and for those besides that have factors of symmetric matrices.
 const CHECKS_OF_FAER: usize = 18;
+const CHECKS_OF_FACTORS: usize = 6;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -66,10 +67,10 @@ fn main() -> ExitCode {
         trial("two_hundred_dependencies", two_hundred),
         trial("another_plugin", another_plugin),
         trial("tests_and_benches", targets::tests_and_benches),
-        trial("faer", faer),
     ];
     for (name, level) in [("O0", "0"), ("O2", "2"), ("O3", "3")] {
         trials.push(trial(name, move || right(level)));
+        trials.push(trial(&format!("faer::{name}"), move || faer(level)));
     }
     // One after the other: they share the packages that are built.
     libtest_mimic::run(&Arguments { test_threads: Some(1), ..arguments }, trials).exit_code()
@@ -125,14 +126,23 @@ fn right(level: &str) -> Result<()> {
     under_valgrind(&program)
 }
 
-/// Programs that use faer: apart, since that takes as long to compile and link as all else here, and at one level.
-fn faer() -> Result<()> {
+/// Programs that use faer: apart, since that takes as long to compile and link as all else here. rustc makes the same of other packages at levels 2 and 3.
+fn faer(level: &str) -> Result<()> {
     let mut command = cargo_enzyme(&toolchain::root().join("tests/rust/faer"))?;
+    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level);
     command.args(["run", "--release"]);
+    if level != "0" {
+        command.args(["--config", r#"profile.release.package."*".opt-level=3"#]);
+    }
+    let mut checks = CHECKS_OF_FAER;
+    if level == "0" {
+        command.args(["--features", "factors"]);
+        checks += CHECKS_OF_FACTORS;
+    }
     let finished = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
     let good = finished.stdout.lines().filter(|line| line.starts_with("ok ")).count();
-    if good != CHECKS_OF_FAER || finished.stdout.contains("WRONG") {
-        return Err(finished.failure(&format!("{good} of {CHECKS_OF_FAER} checks are right")));
+    if good != checks || finished.stdout.contains("WRONG") {
+        return Err(finished.failure(&format!("{good} of {checks} checks are right")));
     }
     Ok(())
 }

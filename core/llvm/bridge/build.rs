@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 75] = [
+const SOURCES: [&str; 76] = [
     "plugin",
     "options",
     "host",
@@ -34,6 +34,7 @@ const SOURCES: [&str; 75] = [
     "library",
     "products",
     "views",
+    "scalar",
     "checkpoint",
     "temporaries",
     "schedule",

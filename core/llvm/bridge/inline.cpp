@@ -5,6 +5,7 @@
 // respected unless it comes with `optnone`, which compilers put on everything at -O0. Code for a processor that the
 // caller's need not run on stays where it is: outside, its intrinsics would become calls.
 
+#include "rust.h"
 #include "support.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
@@ -53,7 +54,7 @@ public:
       const int around = work[next].inside;
       Function *callee = call ? dyn_cast_or_null<Function>(call->getCalledOperand()) : nullptr;
       if (!callee || !wanted(*callee) || callee->getFunctionType() != call->getFunctionType() ||
-          isInside(*callee, around) ||
+          isInside(*callee, around) || call->hasFnAttr(enz::kAsksProcessor) ||
           (call->hasFnAttr(enz::kGuess) && (options_.keep_guesses || callsPointers(*callee))))
         continue;
       const uint64_t size = sizeOf(*callee);

@@ -7,6 +7,7 @@
 
 #include "checkpoint.h"
 #include "products.h"
+#include "rust.h"
 #include "support.h"
 #include "words.h"
 
@@ -271,8 +272,9 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
 
   enz::normalise(*clone);
   enz::fixVariadicCalls(*clone);
+  const bool answered = enz::answerQuestions(*clone);
   const bool stack = hasStackTraffic(*clone);
-  if (stack) {
+  if (stack || answered) {
     FunctionPassManager first;
     addCleanup(first);
     run(*host, *clone, std::move(first));
@@ -280,6 +282,14 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   uint64_t budget = options->inline_budget;
   enz::InlineHistory history;
   bool inlined = inlineCalls(*host, *clone, *options, budget, history);
+  // What comes with what was inlined goes the plain way before more of it does.
+  for (bool more = inlined; more && enz::answerQuestions(*clone);) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager tidy;
+    addCleanup(tidy);
+    run(*host, *clone, std::move(tidy));
+    more = inlineCalls(*host, *clone, *options, budget, history);
+  }
   inlined = resolvePointers(*host, *clone, *options, budget, history, inlined);
   if (inlined) {
     enz::normalise(*clone);
@@ -287,7 +297,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   }
   inlined |= bringInFlang(*host, *clone);
   markExceptions(*clone);
-  if (options->products && enz::callProducts(*clone)) {
+  const bool late = enz::answerQuestions(*clone);
+  if ((options->products && enz::callProducts(*clone)) || late) {
     host->functions->invalidate(*clone, PreservedAnalyses::none());
     FunctionPassManager tidy;
     addCleanup(tidy);

@@ -266,7 +266,7 @@ Type *lowerOf(const Function &function) {
         return nullptr;
       real = typeOfHalf(*call);
     }
-  const auto is = [&](unsigned n, uint64_t bytes) { return function.getParamDereferenceableBytes(n) == bytes; };
+  const auto is = [&](unsigned n, uint64_t bytes) { return enz::isOfSize(function, n, bytes); };
   return real && is(0, 40) && is(3, 40) && is(4, 40) && is(5, real->isDoubleTy() ? 8 : 4) ? real : nullptr;
 }
 

@@ -27,6 +27,9 @@ llvm::StructType *viewType(llvm::LLVMContext &context);
 // The type of the numbers of faer's product of matrices: of views of that type whose elements are floats; else null.
 llvm::Type *elementOfViews(const llvm::Function &product);
 
+// Whether a parameter points to so many bytes, as far as its attributes tell: unoptimised Rust states no sizes.
+bool isOfSize(const llvm::Function &function, unsigned parameter, uint64_t bytes);
+
 // Notes that type, which code tells that goes when the program is optimised.
 void noteViews(llvm::Function &product, const llvm::Type *element);
 

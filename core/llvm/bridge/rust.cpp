@@ -107,8 +107,10 @@ bool dropsOwn(StringRef path) {
   return isSystem(path) || path.starts_with("core::fmt::") || path.starts_with("std::ffi::os_str::");
 }
 
+} // namespace
+
 // The path that a symbol spells, in the present way or in the former, which has no signs but these.
-std::string pathOf(StringRef name) {
+std::string enz::rustPath(StringRef name) {
   std::string path = demangle(std::string_view(name.data(), name.size()));
   constexpr std::pair<StringLiteral, StringLiteral> kSigns[] = {
       {"_$LT$", "<"}, {"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"},  {"$BP$", "*"},
@@ -120,8 +122,6 @@ std::string pathOf(StringRef name) {
         path.replace(at, sign.size(), meaning);
   return path;
 }
-
-} // namespace
 
 bool enz::isRust(const Function &function) {
   const StringRef name = function.getName();
@@ -135,7 +135,7 @@ void enz::markRustLibrary(Module &module) {
   for (Function &function : module) {
     if (!isRust(function) || function.hasFnAttribute("enzyme_math"))
       continue;
-    const std::string path = pathOf(function.getName());
+    const std::string path = rustPath(function.getName());
     // It ends the process. Were it to unwind, what is about to be boxed would have to be dropped there, and stay in
     // memory of its own instead of going straight into the box: copies of bytes, between all variants of an
     // enumeration.

@@ -1,4 +1,5 @@
-// Which functions Rust made, and which of its library's stay calls (rust.cpp).
+// Which functions Rust made, and which of its library's stay calls (rust.cpp); what the crate faer is told of the
+// processor (scalar.cpp).
 #ifndef ENZYME_RUST_H
 #define ENZYME_RUST_H
 
@@ -9,8 +10,14 @@ namespace enz {
 // Attribute of functions that drop what the library keeps to itself: no destructors of the program's objects.
 constexpr llvm::StringLiteral kDropsOwn = "enzyme-drops-own";
 
+// Attribute of calls by which faer asks what the processor has.
+constexpr llvm::StringLiteral kAsksProcessor = "enzyme-asks-processor";
+
 // Whether its name is one of Rust's.
 bool isRust(const llvm::Function &function);
+
+// The path that a symbol of Rust spells, in either way in which Rust makes symbols.
+std::string rustPath(llvm::StringRef name);
 
 // Marks those that stay calls, before anything is inlined.
 void markRustLibrary(llvm::Module &module);
@@ -18,6 +25,12 @@ void markRustLibrary(llvm::Module &module);
 // Leaves what prints backtraces as the library has it, neither inlined nor optimised (backtraces.cpp). Whether there is
 // such.
 bool leaveBacktraces(llvm::Module &module);
+
+// Marks the calls by which faer asks what the processor has, before anything is inlined, in what is not optimised.
+void markQuestions(llvm::Module &module);
+
+// Answers those in a clone: the processor has nothing in particular. Whether there were any.
+bool answerQuestions(llvm::Function &clone);
 
 } // namespace enz
 

@@ -224,6 +224,7 @@ void enz::addTerms(Function &clone) {
 
 void enz_statements_mark(EnzHost host) {
   enz::markRustLibrary(*host->module);
+  enz::markQuestions(*host->module);
   enz::roundValues(*host->module);
   enz::writeStepLoops(*host->module);
   for (Function &function : *host->module)

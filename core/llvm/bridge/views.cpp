@@ -20,17 +20,38 @@ constexpr uint64_t kWord = 8, kFields = 5;
 constexpr unsigned kViews[] = {0, 2, 4};
 constexpr unsigned kAlpha = 6;
 
+// What a value was before it went through functions that return what they are given: unoptimised Rust has such.
+const Value *given(const Value *value, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 4;
+  const auto *call = dyn_cast<CallInst>(value);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  if (!callee || callee->isDeclaration() || callee->size() != 1 || callee->arg_size() != call->arg_size() ||
+      depth == kDeepest)
+    return value;
+  const BasicBlock &body = callee->getEntryBlock();
+  const auto *out = dyn_cast<ReturnInst>(body.getTerminator());
+  const bool writes = any_of(body, [](const Instruction &inst) { return isa<StoreInst>(inst); });
+  const auto *argument =
+      out && out->getReturnValue() && !writes ? dyn_cast<Argument>(given(out->getReturnValue(), depth + 1)) : nullptr;
+  return argument ? given(call->getArgOperand(argument->getArgNo()), depth + 1) : value;
+}
+
 // Where in a view the field lies that a function returns.
 std::optional<uint64_t> fieldOf(const Function &function) {
   if (function.isDeclaration() || function.size() != 1 || function.arg_size() != 1)
     return std::nullopt;
   const auto *out = dyn_cast<ReturnInst>(function.getEntryBlock().getTerminator());
-  const auto *load = out ? dyn_cast_or_null<LoadInst>(out->getReturnValue()) : nullptr;
+  const Value *returned = out ? out->getReturnValue() : nullptr;
+  const auto *load = returned ? dyn_cast<LoadInst>(given(returned)) : nullptr;
   if (!load)
     return std::nullopt;
   APInt offset(64, 0);
-  const Value *start = load->getPointerOperand()->stripAndAccumulateConstantOffsets(
-      function.getParent()->getDataLayout(), offset, /*AllowNonInbounds=*/true);
+  const Value *start = load->getPointerOperand();
+  for (const Value *before = nullptr; start != before;) {
+    before = start;
+    start = given(start->stripAndAccumulateConstantOffsets(function.getParent()->getDataLayout(), offset,
+                                                           /*AllowNonInbounds=*/true));
+  }
   return start == function.getArg(0) ? std::optional(offset.getZExtValue()) : std::nullopt;
 }
 
@@ -59,6 +80,11 @@ bool isZeroByte(const Value *pointer) {
 
 } // namespace
 
+bool enz::isOfSize(const Function &function, unsigned parameter, uint64_t bytes) {
+  const uint64_t stated = function.getParamDereferenceableBytes(parameter);
+  return stated == bytes || (stated == 0 && function.getArg(parameter)->getType()->isPointerTy());
+}
+
 StructType *enz::viewType(LLVMContext &context) {
   Type *word = Type::getInt64Ty(context);
   return StructType::get(PointerType::getUnqual(context), word, word, word, word);
@@ -71,7 +97,7 @@ Type *enz::elementOfViews(const Function &product) {
   if (product.arg_size() != kAlpha + 1)
     return nullptr;
   for (const unsigned view : kViews)
-    if (product.getParamDereferenceableBytes(view) != kWord * kFields)
+    if (!enz::isOfSize(product, view, kWord * kFields))
       return nullptr;
   unsigned seen = 0;
   bool f64 = false, f32 = false, other = false, replaces = false;
@@ -102,8 +128,7 @@ Type *enz::elementOfViews(const Function &product) {
     seen |= 1U << *method;
   }
   const uint64_t size = f64 ? 8 : 4;
-  if (f64 == f32 || other || !replaces || seen != (1U << kFields) - 1 ||
-      product.getParamDereferenceableBytes(kAlpha) != size)
+  if (f64 == f32 || other || !replaces || seen != (1U << kFields) - 1 || !enz::isOfSize(product, kAlpha, size))
     return nullptr;
   return f64 ? Type::getDoubleTy(context) : Type::getFloatTy(context);
 }

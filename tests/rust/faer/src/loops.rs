@@ -94,6 +94,22 @@ impl<T: Number> Matrix<T> {
         }
         (Self::new(n, m, |i, j| b.at(i, j) / a.at(i, i)), determinant)
     }
+
+    /// The factors of a symmetric matrix, L with ones on its diagonal and D.
+    #[cfg(feature = "factors")]
+    fn factors(&self) -> (Self, Vec<T>) {
+        let n = self.rows;
+        let (mut l, mut d) = (Self::identity(n), Vec::<T>::new());
+        for j in 0..n {
+            let sum = |l: &Self, i| (0..j).map(|k| l.at(i, k) * l.at(j, k) * d[k]).sum::<T>();
+            let pivot = self.at(j, j) - sum(&l, j);
+            for i in j + 1..n {
+                l.held[i * n + j] = (self.at(i, j) - sum(&l, i)) / pivot;
+            }
+            d.push(pivot);
+        }
+        (l, d)
+    }
 }
 
 pub fn vectors<T: Number>(x: &[T]) -> T {
@@ -154,4 +170,23 @@ pub fn systems<T: Number>(x: &[T]) -> T {
 pub fn large_system<T: Number>(x: &[T]) -> T {
     let a = Matrix::filled(x, 40, 40, 0).map(|v| v * 0.1).plus(&Matrix::identity(40).map(|v| v * 2.0));
     a.solve(&Matrix::filled(x, 40, 3, 1)).0.weighed()
+}
+
+#[cfg(feature = "factors")]
+pub fn definite<T: Number>(x: &[T]) -> T {
+    let (a, b) = (Matrix::filled(x, 6, 6, 0), Matrix::filled(x, 70, 5, 2));
+    let small = a.times(&a.turned()).plus(&Matrix::identity(6));
+    let large = b.times(&b.turned()).plus(&Matrix::identity(70).map(|v| v * 2.0));
+    let (y, z) = (small.solve(&Matrix::filled(x, 6, 2, 4)).0, large.solve(&Matrix::filled(x, 70, 1, 1)).0);
+    let (l, d) = small.factors();
+    let l = Matrix::new(6, 6, |i, j| l.at(i, j) * d[j].sqrt());
+    y.weighed() + z.weighed() + l.weighed() + small.solve(&Matrix::identity(6)).0.squares().sqrt()
+}
+
+#[cfg(feature = "factors")]
+pub fn symmetric<T: Number>(x: &[T]) -> T {
+    let a = Matrix::filled(x, 6, 6, 0);
+    let s = a.plus(&a.turned()).plus(&Matrix::identity(6).map(|v| v * 6.0));
+    let d = s.factors().1;
+    s.solve(&Matrix::filled(x, 6, 2, 4)).0.weighed() + Matrix::new(6, 1, |i, _| d[i]).weighed()
 }

@@ -128,6 +128,25 @@ fn large_system(x: &[f64]) -> f64 {
     weighed(a.partial_piv_lu().solve(filled(x, 40, 3, 1)).as_ref())
 }
 
+/// Systems with a definite matrix by its factor, a small one and one that is factored in blocks, and the factor itself.
+#[cfg(feature = "factors")]
+fn definite(x: &[f64]) -> f64 {
+    let (a, b) = (filled(x, 6, 6, 0), filled(x, 70, 5, 2));
+    let small = (&a * a.transpose() + Mat::<f64>::identity(6, 6)).llt(faer::Side::Lower).unwrap();
+    let large = (&b * b.transpose() + Mat::<f64>::identity(70, 70) * Scale(2.0)).llt(faer::Side::Upper).unwrap();
+    let (y, z) = (small.solve(filled(x, 6, 2, 4)), large.solve(filled(x, 70, 1, 1)));
+    weighed(y.as_ref()) + weighed(z.as_ref()) + weighed(small.L()) + small.inverse().norm_l2()
+}
+
+/// A system with a symmetric matrix by two factors, and the diagonal one.
+#[cfg(feature = "factors")]
+fn symmetric(x: &[f64]) -> f64 {
+    let a = filled(x, 6, 6, 0);
+    let s = &a + a.transpose() + Mat::<f64>::identity(6, 6) * Scale(6.0);
+    let factors = s.ldlt(faer::Side::Lower).unwrap();
+    weighed(factors.solve(filled(x, 6, 2, 4)).as_ref()) + weighed(factors.D().column_vector().as_mat())
+}
+
 /// The gradient by dual numbers, one run for each component.
 fn dual_gradient(x: &[f64], f: impl Fn(&[Dual64]) -> Dual64) -> Vec<f64> {
     let mut seeded: Vec<Dual64> = x.iter().map(|v| Dual64::from(*v)).collect();
@@ -157,4 +176,6 @@ macro_rules! programs {
 
 fn main() {
     programs!(vectors, products, halves, entries, systems, large_system);
+    #[cfg(feature = "factors")]
+    programs!(definite, symmetric);
 }
