@@ -126,7 +126,8 @@ fn right(level: &str) -> Result<()> {
     under_valgrind(&program)
 }
 
-/// Programs that use faer: apart, since that takes as long to compile and link as all else here. rustc makes the same of other packages at levels 2 and 3.
+/// Programs that use faer: apart, since that takes as long to compile and link as all else here. Levels 2 and 3, at which the programs and what they make of
+/// faer's generic functions are compiled, share the other packages, at level 3.
 fn faer(level: &str) -> Result<()> {
     let mut command = cargo_enzyme(&toolchain::root().join("tests/rust/faer"))?;
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level);
