@@ -168,17 +168,16 @@ void registerCallbacks(PassBuilder &passes) {
           return false;
         return true;
       });
-  passes.registerPipelineStartEPCallback([&passes](ModulePassManager &manager, OptimizationLevel level) {
-    manager.addPass(MarkPass(passes));
-    // A link of Rust has this pipeline, too.
-    if (level != OptimizationLevel::O0)
-      manager.addPass(BacktracesPass());
-  });
+  passes.registerPipelineStartEPCallback(
+      [&passes](ModulePassManager &manager, OptimizationLevel) { manager.addPass(MarkPass(passes)); });
   passes.registerOptimizerEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level, ThinOrFullLTOPhase lto) {
         if (level == OptimizationLevel::O0)
           addCoroutineSplit(manager);
         manager.addPass(EnzymePass(passes, phaseOf(lto), level, lto));
+        // A link of Rust has this pipeline, too. What is inlined before decides what can be differentiated.
+        if (level != OptimizationLevel::O0)
+          manager.addPass(BacktracesPass());
       });
   passes.registerVectorizerEndEPCallback([](FunctionPassManager &manager, OptimizationLevel level) {
     if (level.getSpeedupLevel() > 1) {
@@ -190,9 +189,9 @@ void registerCallbacks(PassBuilder &passes) {
   enz::useVectorMath(passes);
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level) {
+        manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
         if (level != OptimizationLevel::O0)
           manager.addPass(BacktracesPass());
-        manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
       });
 }
 
