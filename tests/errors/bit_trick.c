@@ -1,19 +1,19 @@
-// error[E0205]: the reciprocal square root by arithmetic on the bits of an active float
+// error[E0205]: cut to seven binary digits, an active float may stand for itself or for a place in a table
 #include <string.h>
 
-extern float __enzyme_autodiff_float(void *, float);
+extern double __enzyme_autodiff(void *, double);
 
-static float reciprocal_root(float x)
+static double remainder_of_digits(double x)
 {
-    float half = 0.5f * x, y;
-    int bits;
+    unsigned long bits;
     memcpy(&bits, &x, sizeof(bits));
-    bits = 0x5f3759df - (bits >> 1); // refused here
-    memcpy(&y, &bits, sizeof(y));
-    return y * (1.5f - half * y * y);
+    bits &= 0xffffe00000000000; // refused here
+    double center;
+    memcpy(&center, &bits, sizeof(center));
+    return x * center;
 }
 
-float gradient(float x)
+double gradient(double x)
 {
-    return __enzyme_autodiff_float((void *)reciprocal_root, x);
+    return __enzyme_autodiff((void *)remainder_of_digits, x);
 }

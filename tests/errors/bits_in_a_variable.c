@@ -3,10 +3,10 @@
 
 extern float __enzyme_autodiff_float(void *, float);
 
-static float reciprocal_root(float x)
+static float scrambled(float x)
 {
     int bits;
-    memcpy(&bits, &x, sizeof(bits)), bits = 0x5f3759df - (bits >> 1); // refused here
+    memcpy(&bits, &x, sizeof(bits)), bits = bits * 3 ^ bits; // refused here
     float y;
     memcpy(&y, &bits, sizeof(y));
     return y * (1.5f - 0.5f * x * y * y);
@@ -14,5 +14,5 @@ static float reciprocal_root(float x)
 
 float gradient(float x)
 {
-    return __enzyme_autodiff_float((void *)reciprocal_root, x);
+    return __enzyme_autodiff_float((void *)scrambled, x);
 }

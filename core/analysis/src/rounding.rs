@@ -4,7 +4,8 @@
 //! jumps, as `rint` is. Codes with periodic boxes take nearest images so.
 //!
 //! Taken is a constant with one or two leading bits whose last place counts at least 1, added and then taken off again. A smaller
-//! one only cuts off digits, and whoever splits numbers into halves wants their derivative.
+//! one only cuts off digits, and whoever splits numbers into halves wants their derivative. What it is added to may be a product, by
+//! which compilers make one operation of both.
 
 use enzyme_ir::{BinOp, Const, ConstId, FloatKind, Func, InstId, Module, Op, Type, ValueId};
 
@@ -12,7 +13,15 @@ use enzyme_ir::{BinOp, Const, ConstId, FloatKind, Func, InstId, Module, Op, Type
 pub fn rounds(module: &Module, func: &Func, i: InstId) -> bool {
     let Some((inner, outer)) = shifted(module, func, i) else { return false };
     let Some(first) = func.def_inst(inner) else { return false };
-    shifted(module, func, first).is_some_and(|(_, back)| back == -outer)
+    let added = shifted(module, func, first).map(|(_, added)| added).or_else(|| fused(module, func, first));
+    added.is_some_and(|added| added == -outer)
+}
+
+/// The constant that instruction `i` adds to a product.
+fn fused(module: &Module, func: &Func, i: InstId) -> Option<f64> {
+    let callee = &module.funcs[module.direct_callee(func, i)?];
+    let fused = ["llvm.fmuladd.", "llvm.fma."].iter().any(|name| callee.name.starts_with(name));
+    large(module, func.as_const(*func.call_args(i).get(2).filter(|_| fused)?)?)
 }
 
 /// The value and the constant of which instruction `i` is the sum.

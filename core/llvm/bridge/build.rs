@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 76] = [
+const SOURCES: [&str; 77] = [
     "plugin",
     "options",
     "host",
@@ -34,6 +34,7 @@ const SOURCES: [&str; 76] = [
     "library",
     "products",
     "views",
+    "slopes",
     "scalar",
     "checkpoint",
     "temporaries",

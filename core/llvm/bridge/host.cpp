@@ -227,6 +227,7 @@ EnzValue enz_module_global(EnzHost host, EnzStr name) {
 
 void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t count) {
   enz::unnameAddresses(*host->module);
+  enz::dropSlopes(*host->module);
   // Code of ours that no derivative calls; what others of it call comes after them.
   const auto ours = [](StringRef name) {
     return name.contains(enz::kSpecialised) || name.contains(enz::kVariadic) || name.starts_with("enzyme.lib.");

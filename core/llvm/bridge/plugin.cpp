@@ -66,6 +66,9 @@ public:
     enz_registry_mark(&host);
     enz_statements_mark(&host);
     enz::markWords(module);
+    // Before the optimiser takes reads of floats for such of integers.
+    if (any_of(module, [](const Function &function) { return function.getName().contains("enzyme"); }))
+      for_each(module, enz::noteFloats);
     return PreservedAnalyses::none();
   }
 

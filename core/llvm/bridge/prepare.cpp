@@ -41,9 +41,15 @@ constexpr int kPointerRounds = 32;
 // How often what is known of Fortran's descriptors is carried on.
 constexpr unsigned kFlangRounds = 6;
 
+// Whether a variable of one number is copied to or from as memory: `memcpy(&bits, &x, sizeof bits)`.
+bool isCopiedScalar(const AllocaInst &slot) {
+  return slot.getAllocatedType()->isSingleValueType() &&
+         any_of(slot.users(), [](const User *user) { return isa<MemTransferInst>(user); });
+}
+
 bool hasStackTraffic(const Function &function) {
   for (const Instruction &inst : function.getEntryBlock())
-    if (const auto *slot = dyn_cast<AllocaInst>(&inst); slot && isAllocaPromotable(slot))
+    if (const auto *slot = dyn_cast<AllocaInst>(&inst); slot && (isAllocaPromotable(slot) || isCopiedScalar(*slot)))
       return true;
   return false;
 }
@@ -271,6 +277,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::lowerComputedGotos(*clone, *function, map);
 
   enz::normalise(*clone);
+  enz::noteFloats(*clone);
   enz::fixVariadicCalls(*clone);
   const bool answered = enz::answerQuestions(*clone);
   const bool stack = hasStackTraffic(*clone);
@@ -282,6 +289,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   uint64_t budget = options->inline_budget;
   enz::InlineHistory history;
   bool inlined = inlineCalls(*host, *clone, *options, budget, history);
+  enz::noteFloats(*clone);
   // What comes with what was inlined goes the plain way before more of it does.
   for (bool more = inlined; more && enz::answerQuestions(*clone);) {
     host->functions->invalidate(*clone, PreservedAnalyses::none());
@@ -336,7 +344,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (words)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool bits = enz::floatBits(*clone);
-  if (bits)
+  const bool slopes = enz::giveSlopes(*clone);
+  if (bits || slopes)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool splitIntegers = enz::splitIntegerVectors(*clone);
   const bool splitPointers = enz::splitPointerAccesses(*clone);
@@ -346,7 +355,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::shapeControl(*host, *clone);
   FunctionPassManager third;
   // An address of one field or another that nobody reads through any more would still be taken for both.
-  if (words || bits || split)
+  if (words || bits || slopes || split)
     third.addPass(ADCEPass());
   addShape(third);
   run(*host, *clone, std::move(third));

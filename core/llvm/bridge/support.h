@@ -177,6 +177,15 @@ bool splitIntegerVectors(llvm::Function &function);
 // Operations on the bits of floats become operations on floats; returns whether there were any.
 bool floatBits(llvm::Function &function);
 
+// Notes which reads and writes are of floats, for `giveSlopes`.
+void noteFloats(llvm::Function &function);
+
+// Floats that are made of the bits of floats by arithmetic get slopes; returns whether there were any.
+bool giveSlopes(llvm::Function &function);
+
+// Makes ordinary code of what stands for slopes.
+void dropSlopes(llvm::Module &module);
+
 // A pointer read or written in one of two fields becomes two accesses, each of its field, with a branch.
 bool splitPointerAccesses(llvm::Function &function);
 

@@ -32,6 +32,11 @@ pub(super) static ROWS: &[KnownFn] = &[
         HIDDEN,
         names![starting "enzyme.checkpoint.wanted." "enzyme.checkpoint.share"],
     ),
+    with_floats(inactive(
+        "floats made of bits, by themselves",
+        NOTHING,
+        names!["enzyme.steady.f64" "enzyme.steady.f32"],
+    )),
     inactive("intrinsics: stack pointer", HIDDEN, names![starting "llvm.stacksave" "llvm.stackrestore"]),
     inactive("intrinsics: stop", ENDS, names!["llvm.trap" "llvm.ubsantrap"]),
     inactive(

@@ -3,7 +3,7 @@
 use super::*;
 use crate::rule::Place::*;
 use crate::rule::Spelling::*;
-use enzyme_ir::BinOp;
+use enzyme_ir::{BinOp, FloatKind};
 
 /// Two to the power that `frexp` took out: exact, since mantissa and operand differ by it alone.
 const FREXP_SCALE: Expr = expr!([if (X == 0.0) 1.0 (R / X)]);
@@ -159,5 +159,16 @@ pub(super) static RULES: &[Rule] = &[
         kinks: "none",
         boxes: [],
         edges: [[1.0] => [1.0]],
+    },
+    rule! {
+        "float made of bits" in Parts,
+        // Not written by programs: core/llvm/bridge/slopes.cpp has where it comes from.
+        spelled: [Exact("enzyme.along.f64", FloatKind::Double), Exact("enzyme.along.f32", FloatKind::Float)],
+        operands: [Float, Float, Float],
+        outputs: [Return => [Z, 1.0, _]],
+        formula: "the slope, a power of two, by the float x whose bits y is made of",
+        kinks: "where the result, or the float, passes a power of two: that of the larger magnitudes",
+        boxes: [[(-1e-18, 1e-18), (-1e-18, 1e-18), (-2.0, 2.0)]],
+        edges: [[1.0, 2.0, 3.0] => [3.0, 1.0, 0.0]],
     },
 ];

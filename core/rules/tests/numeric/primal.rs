@@ -104,6 +104,8 @@ pub fn primal(name: &str, a: &[f64]) -> Option<Vec<f64>> {
         "carg" => libm::atan2(y, x),
         "creal" => x,
         "cimag" => y,
+        // As it is near a float of which it is made, here zero: there the value is y, whatever the slope.
+        "float made of bits" => y + z * x,
         "x86 reciprocal" => 1.0 / x,
         "x86 reciprocal root" => 1.0 / libm::sqrt(x),
         _ if name.starts_with('c') => return crate::complex::primal(name, a),
