@@ -496,10 +496,26 @@ impl Pass<'_> {
             match &inst.op {
                 Op::Phi(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
                 Op::Select => work.extend(inst.args.iter().skip(1).copied()),
+                Op::Call(_) if chooses(self.module, self.func, i) => {
+                    self.out[v] = Carry::Mixed;
+                    for a in self.func.call_args(i).iter().filter(|a| self.func.as_const(**a).is_none()) {
+                        if !matches!(self.out[*a], Carry::Native) {
+                            self.out[*a] = Carry::Mixed;
+                        }
+                        work.push(*a);
+                    }
+                }
                 _ => {}
             }
         }
     }
+}
+
+/// Whether call `i` gives the smaller or larger of two integers, or the bits of one in another order.
+fn chooses(module: &Module, func: &Func, i: InstId) -> bool {
+    let name = module.direct_callee(func, i).map_or("", |f| module.funcs[f].name.as_str());
+    let name = name.strip_prefix("llvm.").and_then(|name| name.split('.').next()).unwrap_or_default();
+    matches!(name, "umax" | "umin" | "smax" | "smin" | "bswap" | "bitreverse" | "fshl" | "fshr" | "abs")
 }
 
 /// Whether an operation makes another number of integers.

@@ -147,7 +147,7 @@ public:
             store && store->isSimple() && isa<Instruction>(store->getValueOperand()) && floatOf(*store))
           stores.push_back(store);
       }
-    bool changed = false;
+    bool changed = chooseBySelection();
     // LLVM writes bits as an integer, though they are meant to be a float.
     for (StoreInst *store : stores) {
       auto *cast = new BitCastInst(store->getValueOperand(), floatOf(*store), "", store->getIterator());
@@ -172,6 +172,24 @@ private:
       return false;
     return isa<BitCastInst, SIToFPInst, UIToFPInst>(cast) && from->getScalarSizeInBits() > 1 &&
            from->getScalarSizeInBits() <= 64;
+  }
+
+  // The larger or smaller of two integers that are made of floats becomes one of the two by a condition.
+  bool chooseBySelection() {
+    bool any = false;
+    for (BasicBlock &block : function_)
+      for (Instruction &inst : make_early_inc_range(block)) {
+        auto *extreme = dyn_cast<MinMaxIntrinsic>(&inst);
+        if (!extreme || (!look(extreme->getLHS(), 0).floats && !look(extreme->getRHS(), 0).floats))
+          continue;
+        IRBuilder<> at(extreme);
+        Value *first = at.CreateICmp(extreme->getPredicate(), extreme->getLHS(), extreme->getRHS());
+        extreme->replaceAllUsesWith(at.CreateSelect(first, extreme->getLHS(), extreme->getRHS()));
+        extreme->eraseFromParent();
+        sums_.clear();
+        any = true;
+      }
+    return any;
   }
 
   static int widthOf(const Value *value) { return static_cast<int>(value->getType()->getScalarSizeInBits()); }
