@@ -141,7 +141,10 @@ end
     @test refused(triple_bits, Active, Active(1.0f0))
     @test refused(triple_bits, Duplicated(1.0, 1.0); mode = Forward)
     @test refused(triple_bits, Duplicated(1.0f0, 1.0f0); mode = Forward)
-    @test refused(copysign, Active, Active(5.0), Active(-2.0))
+    @test autodiff(Reverse, copysign, Active, Active(5.0), Active(-2.0)) == ((-1.0, 0.0),)
+    @test autodiff(Forward, copysign, Duplicated(5.0f0, 1.0f0), Duplicated(-2.0f0, 1.0f0)) == (-1.0f0,)
+    # An approximate logarithm: what is linear in the bits has a derivative.
+    @test autodiff(Reverse, x -> reinterpret(Int64, x) * 2.0^-52, Active, Active(3.0)) == ((0.5,),)
     @test autodiff(Reverse, (x, y) -> copysign(x, y) * y, Active, Active(5.0), Active(-2.0)) == ((2.0, -5.0),)
     @test refused(p -> triple_bits(p.mass), Active, Active(Particle(1.0, 2)))
     @test refused(t -> triple_bits(t[2]), Active, Active((1.0, 2.0)))
