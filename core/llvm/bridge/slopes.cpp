@@ -450,10 +450,10 @@ private:
     }
     if (!a.floats && !b.floats)
       return unknown(&math);
-    const KnownBits left = computeKnownBits(math.getOperand(0), query_);
-    const KnownBits right = computeKnownBits(math.getOperand(1), query_);
     if (math.getOpcode() == Instruction::And)
       return otherwise(math, {a, b});
+    const KnownBits left = computeKnownBits(math.getOperand(0), query_);
+    const KnownBits right = computeKnownBits(math.getOperand(1), query_);
     return KnownBits::haveNoCommonBitsSet(left, right) ? added(a, b) : otherwise(math, {a, b});
   }
 
@@ -510,7 +510,8 @@ private:
     bool coarse = false, bits = false;
     for (const Term &term : sum.terms) {
       const int own = term.kind == Term::Bits ? mantissaOfSource(*term.source) : 0;
-      const int low = term.low + term.shift, high = term.high + term.shift;
+      // A quotient reaches down to the last place.
+      const int low = term.isScaled() ? 0 : term.low + term.shift, high = term.high + term.shift;
       const int landed = cast ? std::min(high, mantissa) - low : high - low;
       if (landed <= 0)
         continue;
@@ -534,7 +535,9 @@ private:
         break;
       }
     }
-    if (out.empty() && (!cast || coarse || !comesFromBits(root.getOperand(0))))
+    if (cast && coarse)
+      return std::nullopt;
+    if (out.empty() && (!cast || !comesFromBits(root.getOperand(0))))
       return std::nullopt;
     // What is only moved is followed as it is.
     if (cast && bits && !sum.worked)
@@ -604,9 +607,10 @@ private:
     Type *real = root.getDestTy()->getScalarType();
     IRBuilder<> at(root.getNextNode());
     at.SetCurrentDebugLocation(root.getDebugLoc());
-    const bool cast = isa<BitCastInst>(root);
-    Value *whole = cast ? nullptr : &root;
-    if (lanesOf(root.getDestTy()) > 1 || root.getDestTy()->isVectorTy()) {
+    // What other roots have made of this one gets its slopes, too.
+    made_.clear();
+    Value *whole = nullptr;
+    if (root.getDestTy()->isVectorTy()) {
       Value *made = PoisonValue::get(root.getDestTy());
       for (unsigned lane = 0; lane < lanesOf(root.getDestTy()); ++lane)
         made = at.CreateInsertElement(made, along(at, root, lane, real, *terms), lane);
@@ -617,6 +621,8 @@ private:
     if (store)
       store->setOperand(0, whole);
     root.replaceUsesWithIf(whole, [&](const Use &use) { return !made_.contains(use.getUser()); });
+    // What is made of the root is made of something else now.
+    sums_.clear();
     return true;
   }
 
