@@ -1,5 +1,8 @@
 // Native code in this process: a copy of a module, optimised for this machine, in an ORC JIT of its own.
 //
+// Most of the time goes to registers: at levels 0 and 1 they are given out as quickly as can be. Lines of the source
+// are dropped, since no debugger is told of this code.
+//
 // The copy goes through bitcode into a context of its own, so that code and module may be used by different threads and
 // dropped in any order. Symbols that the module does not define are those of the process. Only tools that link LLVM use
 // this file; the plugin never pulls it in.
@@ -10,6 +13,7 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -56,8 +60,7 @@ void optimise(Module &module, TargetMachine &machine, uint32_t speed) {
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, components, modules);
   const OptimizationLevel level = speed == 0   ? OptimizationLevel::O0
-                                  : speed == 1 ? OptimizationLevel::O1
-                                  : speed == 2 ? OptimizationLevel::O2
+                                  : speed <= 2 ? OptimizationLevel::O2
                                                : OptimizationLevel::O3;
   ModulePassManager pipeline =
       speed == 0 ? passes.buildO0DefaultPipeline(level) : passes.buildPerModuleDefaultPipeline(level);
@@ -149,12 +152,13 @@ Expected<std::unique_ptr<EnzJit>> make(const Module &given, uint32_t speed) {
   if (!triple.str().empty() && triple.getArch() != target->getTargetTriple().getArch())
     return createStringError("the module is for " + triple.str() + ", this machine is " +
                              target->getTargetTriple().str());
-  target->setCodeGenOptLevel(speed == 0 ? CodeGenOptLevel::None : CodeGenOptLevel::Default);
+  target->setCodeGenOptLevel(speed <= 1 ? CodeGenOptLevel::None : CodeGenOptLevel::Default);
   auto machine = target->createTargetMachine();
   if (!machine)
     return machine.takeError();
   (*copy)->setDataLayout((*machine)->createDataLayout());
   (*copy)->setTargetTriple((*machine)->getTargetTriple());
+  StripDebugInfo(**copy);
   StringMap<std::string> missing = leaveOut(**copy);
   optimise(**copy, **machine, speed);
   enz::lowerHandlers(**copy);

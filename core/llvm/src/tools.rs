@@ -74,8 +74,8 @@ impl OwnedModule {
         if good != 0 { Ok(()) } else { Err(message) }
     }
 
-    /// Native code of a copy of the module, optimised for this machine at level `speed`, 0 to 3. Symbols that it does not define
-    /// are those of the process.
+    /// Native code of a copy of the module, optimised for this machine at level `speed`: 0 as it is, 1 as 2 but with code made
+    /// quickly, 2 or 3. Symbols that it does not define are those of the process.
     pub fn jit(&self, speed: u32) -> Result<Jit, String> {
         // SAFETY: the module is ours and alive.
         let host = unsafe { ffi::enz_owned_host(self.raw) };

@@ -218,8 +218,9 @@ function reverse_expression(@nospecialize(mode), @nospecialize(RA), @nospecializ
         check_reverse(AS[n], n)
     end
     what = Asked("autodiff", mode, FA, AS)
-    active = RA <: Active
-    active && !(R <: AbstractFloat && isconcretetype(R)) && R !== Union{} &&
+    # A function that always throws does so, whatever was asked for.
+    active = RA <: Active && R !== Union{}
+    active && !(R <: AbstractFloat && isconcretetype(R)) &&
         refuse("$(words(what)): the result is Active, but its type is $R0, no float")
     RA <: Union{WithShadow,WithShadows} &&
         throw(ArgumentError("autodiff: in reverse mode a result is Active or Const; arrays that are returned need autodiff_thunk(ReverseSplitWithPrimal, ...)"))

@@ -119,10 +119,16 @@ function link(m::Ptr{Cvoid}, source::Union{String,Vector{UInt8}})
     check(ccall(entry(:enzyme_module_link), Cint, (Ptr{Cvoid}, Ptr{UInt8}, Csize_t, Ref{Ptr{Cvoid}}), m, source, sizeof(source), error), error)
 end
 
+"What Julia was started with: -O0 and -O1 ask for little compilation."
+function level()
+    given = Base.JLOptions().opt_level
+    UInt32(given < 2 ? given : 3)
+end
+
 "Native code of a module: the addresses of some of its functions. The code lives as long as the process."
 function compile(m::Ptr{Cvoid}, names::Vector{String})
     code, address, error = Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL)
-    check(ccall(entry(:enzyme_compile), Cint, (Ptr{Cvoid}, UInt32, Ref{Ptr{Cvoid}}, Ref{Ptr{Cvoid}}), m, 3, code, error), error)
+    check(ccall(entry(:enzyme_compile), Cint, (Ptr{Cvoid}, UInt32, Ref{Ptr{Cvoid}}, Ref{Ptr{Cvoid}}), m, level(), code, error), error)
     out = Ptr{Cvoid}[]
     for name in names
         check(ccall(entry(:enzyme_code_address), Cint, (Ptr{Cvoid}, Cstring, Ref{Ptr{Cvoid}}, Ref{Ptr{Cvoid}}), code[], name, address, error), error)

@@ -335,7 +335,11 @@ function leave_locks!(native, world)
 end
 
 "Functions that make text, and write it, are without derivative."
-mute!(native, world) = foreach(f -> foreach(m -> ignored!(native, native.mod, m, world), methods(f)), WRITERS)
+function mute!(native, world)
+    # Base's have thousands of specialisations: only those that the module has something of.
+    names = Set{Symbol}(Normalise.method_name(LLVM.name(f)) for f in LLVM.functions(native.mod))
+    foreach(f -> foreach(m -> m.name in names && ignored!(native, native.mod, m, world), methods(f)), WRITERS)
+end
 
 "What a function here returns or leaves in memory has no derivative."
 ignored!(native, m::LLVM.Module, f::Function, world::UInt) = ignored!(native, m, first(methods(f)), world)

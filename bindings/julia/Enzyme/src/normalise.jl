@@ -29,15 +29,19 @@ function is_method(native, @nospecialize(f), @nospecialize(types), symbol::Strin
     code !== nothing && Emit.symbol(native, code) == symbol
 end
 
+"The name of the method whose code has this symbol; empty if it is of none. Julia writes `YY.` for `#` in symbols."
+function method_name(symbol::String)
+    last = findlast(isequal('_'), symbol)
+    startswith(symbol, "julia_") && last !== nothing && last > 7 ? Symbol(replace(SubString(symbol, 7, last - 1), "YY." => "#")) : Symbol("")
+end
+
 "Marks mathematics, before anything is inlined. `throws`: it matters that it throws where it is not defined."
 function mark_mathematics!(native, world::UInt, throws::Bool = false)
     c = LLVM.GetModuleContext(native.mod)
     for f in LLVM.functions(native.mod)
         LLVM.IsDeclaration(f) == 0 || continue
         symbol = LLVM.name(f)
-        last = findlast(isequal('_'), symbol)
-        (startswith(symbol, "julia_") && last !== nothing && last > 7) || continue
-        base = Symbol(SubString(symbol, 7, last - 1))
+        base = method_name(symbol)
         count = LLVM.CountParams(f)
         if count == 2 && haskey(SCALING, base)
             is_method(native, getfield(Base, base), Any[Float64, Int64], symbol, world) && mark_known!(c, f, SCALING[base], throws)

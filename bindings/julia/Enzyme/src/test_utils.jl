@@ -21,6 +21,32 @@ inner(a, b) = reduce(+, floats(a) .* floats(b); init = 0.0)
 
 moved(x, d, h) = with_floats(x, floats(x) .+ h .* floats(d))
 
+# What only calls the function is not compiled for each.
+
+"The arguments, moved by so much along their directions."
+moved_all(@nospecialize(args), @nospecialize(along), h) =
+    Any[d === nothing ? map_floats(identity, a[1]) : moved(a[1], d, h) for (a, d) in zip(args, along)]
+
+"The result and what is left in the arguments, times the seeds."
+function seeded(@nospecialize(f), @nospecialize(RA), @nospecialize(seeds), xs)
+    r = f(xs...)
+    sum = RA <: Active ? Float64(r) : 0.0
+    for (x, s) in zip(xs, seeds)
+        s === nothing || (sum += inner(s, x))
+    end
+    sum
+end
+
+"The floats of the result and of what is left in the arguments."
+function floats_after(@nospecialize(f), @nospecialize(RA), @nospecialize(along), xs)
+    r = f(xs...)
+    out = RA <: Const ? Float64[] : floats(r)
+    for (x, d) in zip(xs, along)
+        d === nothing || append!(out, floats(x))
+    end
+    out
+end
+
 function compare(what, got, expected, rtol, atol)
     isapprox(got, expected; rtol = rtol, atol = atol) && return true
     error("$what: the derivative is $got, differences give $expected")
@@ -41,15 +67,7 @@ function test_reverse(f, RA, pairs...; rtol = nothing, atol = nothing, mode = Re
     rtol, atol = something(rtol, tolerance(args)), something(atol, tolerance(args) / 10)
     seeds = map(((n, (x, A)),) -> A <: Duplicated ? direction(x, 40n) : nothing, Tuple(enumerate(args)))
     along = map(((n, (x, A)),) -> A <: Const ? nothing : direction(x, 100 + 40n), Tuple(enumerate(args)))
-    function total(h)
-        xs = map((a, d) -> d === nothing ? map_floats(identity, a[1]) : moved(a[1], d, h), args, along)
-        r = f(xs...)
-        sum = RA <: Active ? Float64(r) : 0.0
-        for (x, s) in zip(xs, seeds)
-            s === nothing || (sum += inner(s, x))
-        end
-        sum
-    end
+    total(h) = seeded(f, RA, seeds, moved_all(args, along, h))
     expected = (total(step) - total(-step)) / 2step
     given = map(args, seeds) do (x, A), s
         x = map_floats(identity, x)
@@ -74,11 +92,7 @@ function test_forward(f, RA, pairs...; rtol = nothing, atol = nothing)
     step = step_of(args)
     rtol, atol = something(rtol, tolerance(args)), something(atol, tolerance(args) / 10)
     along = map(((n, (x, A)),) -> A <: Const ? nothing : direction(x, 100 + 40n), Tuple(enumerate(args)))
-    function all_floats(h)
-        xs = map((a, d) -> d === nothing ? map_floats(identity, a[1]) : moved(a[1], d, h), args, along)
-        r = f(xs...)
-        [RA <: Const ? Float64[] : floats(r); reduce(vcat, [floats(x) for (x, d) in zip(xs, along) if d !== nothing]; init = Float64[])]
-    end
+    all_floats(h) = floats_after(f, RA, along, moved_all(args, along, h))
     expected = (all_floats(step) .- all_floats(-step)) ./ 2step
     given = map(args, along) do (x, A), d
         d === nothing ? Const(map_floats(identity, x)) : Duplicated(map_floats(identity, x), map_floats(identity, d))

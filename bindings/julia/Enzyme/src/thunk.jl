@@ -222,6 +222,8 @@ function compile(plan::Plan, instance::Core.MethodInstance, world::UInt, dynamic
     isempty(rules) || seldom(Rules.seal!, m, rules)
     catching = LLVM.GetNamedFunction(m, "julia.except_enter") == C_NULL ? nothing : seldom(Catching.places!, m, shown)
     LLVM.inline!(m)
+    # Compiled only if the derivative calls it.
+    LLVM.SetLinkage(LLVM.GetNamedFunction(m, symbol), LLVM.LINKAGE_INTERNAL)
     roots, roots_all, roots_none = Normalise.roots!(m)
     hidden = isempty(elsewhere) ? "" : seldom(Normalise.elsewhere, m, elsewhere)::String
     dumps[] === nothing || dump_text("before.ll", LLVM.text(m))

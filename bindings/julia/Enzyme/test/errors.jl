@@ -33,6 +33,9 @@ end
 
 @testset "of the program" begin
     @test_throws DomainError autodiff(Reverse, log, Active, Active(-1.0))
+    # A function that always throws, as inference sees.
+    @test_throws ArgumentError autodiff(Reverse, x -> throw(ArgumentError("$x")), Active, Active(1.0))
+    @test_throws MethodError autodiff(ReverseWithPrimal, x -> string(x, base = 10), Active(1.0))
     @test_throws DomainError autodiff(Forward, sqrt, Duplicated(-1.0, 1.0))
     @test_throws BoundsError autodiff(Reverse, v -> v[10], Active, Duplicated([1.0], [0.0]))
     @test_throws BoundsError autodiff(Forward, v -> v[0], Duplicated([1.0], [0.0]))
