@@ -442,6 +442,7 @@ static Function *specialised(Function &callee, const SmallDenseMap<unsigned, Fun
     return made->getFunctionType() == callee.getFunctionType() ? made : nullptr;
   if (count_if(module, [](const Function &f) { return f.getName().contains(enz::kSpecialised); }) >= kSpecialisedLimit)
     return nullptr;
+  enz::keepOrder(callee);
   ValueToValueMapTy map;
   Function *copy = CloneFunction(&callee, map);
   copy->setName(name);

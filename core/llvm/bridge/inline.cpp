@@ -65,6 +65,7 @@ public:
         return host_.functions->getResult<AssumptionAnalysis>(function);
       };
       InlineFunctionInfo info(cache);
+      enz::keepOrder(*callee);
       if (!InlineFunction(*call, info, /*MergeAttributes=*/false, /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
                .isSuccess())
         continue;

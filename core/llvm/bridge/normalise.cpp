@@ -10,6 +10,7 @@
 // - Functions of the C++ library that link nodes get the bodies of library.c.
 // - `mempcpy` is `memcpy` and an addition.
 // - Calls that were written without a prototype, as C calls Fortran, pass what their function takes.
+// - What -ffast-math allows is not done where the program itself is not optimised: `(x + M) - M` rounds there.
 //
 // Vector operations are those of vectors.cpp, assembly that of assembly.cpp. What is not known here stays as it is.
 
@@ -17,6 +18,7 @@
 
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -340,6 +342,16 @@ static bool placeCast(CallBase &call) {
   Value *found = builder.CreateSelect(failed, none, movedTo(builder, call.getArgOperand(0), address));
   call.replaceUsesWithIf(found, [&](const Use &use) { return use.getUser() != address && use.getUser() != failed; });
   return true;
+}
+
+void enz::keepOrder(Function &function) {
+  if (!function.hasFnAttribute(Attribute::OptimizeNone))
+    return;
+  for (Instruction &inst : instructions(function))
+    if (isa<FPMathOperator>(inst)) {
+      inst.setHasAllowReassoc(false);
+      inst.setHasAllowReciprocal(false);
+    }
 }
 
 bool enz::normalise(Function &function) {

@@ -259,6 +259,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     host->modules->invalidate(*host->module, preserved);
   }
 
+  enz::keepOrder(*function);
   ValueToValueMapTy map;
   Function *clone = CloneFunction(function, map);
   clone->setName(function->getName() + enz::kPrepared);

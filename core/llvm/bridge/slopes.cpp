@@ -26,6 +26,7 @@
 
 #include "support.h"
 
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
@@ -147,7 +148,8 @@ public:
             store && store->isSimple() && isa<Instruction>(store->getValueOperand()) && floatOf(*store))
           stores.push_back(store);
       }
-    bool changed = chooseBySelection();
+    bool changed = forgetOverflow();
+    changed |= chooseBySelection();
     // LLVM writes bits as an integer, though they are meant to be a float.
     for (StoreInst *store : stores) {
       auto *cast = new BitCastInst(store->getValueOperand(), floatOf(*store), "", store->getIterator());
@@ -172,6 +174,33 @@ private:
       return false;
     return isa<BitCastInst, SIToFPInst, UIToFPInst>(cast) && from->getScalarSizeInBits() > 1 &&
            from->getScalarSizeInBits() <= 64;
+  }
+
+  // Sums, differences and products of bits that are checked for overflow (-ftrapv, Rust's debug builds) become plain
+  // ones; the check stays.
+  bool forgetOverflow() {
+    bool any = false;
+    ReversePostOrderTraversal<Function *> order(&function_);
+    for (BasicBlock *block : order)
+      for (Instruction &inst : make_early_inc_range(*block)) {
+        auto *checked = checkedOf(inst);
+        if (!checked || (!look(checked->getLHS(), 0).floats && !look(checked->getRHS(), 0).floats))
+          continue;
+        inst.replaceAllUsesWith(
+            IRBuilder<>(&inst).CreateBinOp(checked->getBinaryOp(), checked->getLHS(), checked->getRHS()));
+        inst.eraseFromParent();
+        sums_.clear();
+        any = true;
+      }
+    return any;
+  }
+
+  // The arithmetic that an instruction takes the result of; null if it is something else.
+  static WithOverflowInst *checkedOf(Instruction &inst) {
+    auto *extract = dyn_cast<ExtractValueInst>(&inst);
+    return extract && extract->getIndices() == ArrayRef<unsigned>(0)
+               ? dyn_cast<WithOverflowInst>(extract->getAggregateOperand())
+               : nullptr;
   }
 
   // The larger or smaller of two integers that are made of floats becomes one of the two by a condition.
@@ -256,6 +285,8 @@ private:
       }
     if (isa<CallBase>(inst))
       return unknown(inst);
+    if (auto *checked = checkedOf(*inst))
+      return otherwise(*inst, {look(checked->getLHS(), depth + 1), look(checked->getRHS(), depth + 1)});
     if (auto *load = dyn_cast<LoadInst>(inst)) {
       // A table of constants.
       const auto *global = dyn_cast<GlobalVariable>(getUnderlyingObject(load->getPointerOperand()));

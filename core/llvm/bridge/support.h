@@ -177,6 +177,9 @@ bool splitIntegerVectors(llvm::Function &function);
 // Operations on the bits of floats become operations on floats; returns whether there were any.
 bool floatBits(llvm::Function &function);
 
+// Floats are computed as a function says that is not optimised, and runs so: what allows another order is forgotten.
+void keepOrder(llvm::Function &function);
+
 // Notes which reads and writes are of floats, for `giveSlopes`.
 void noteFloats(llvm::Function &function);
 
