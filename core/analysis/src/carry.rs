@@ -194,7 +194,13 @@ impl Pass<'_> {
         let Some(bits) = self.int_bits(ty) else { return };
         let copied_only = self.uses.is_copied_only(self.module, self.func, v)
             && !self.uses.is_merged_of_numbers(self.module, self.func, v);
-        if self.func.as_const(v).is_some() || bits % 8 != 0 || !copied_only && !self.is_stored(v) {
+        // What is computed of a word, as whether it may be an address, changes nothing of where it goes.
+        let asked = !copied_only
+            && matches!(self.module.ctx.types[ty], Type::Int(64))
+            && self.is_moved(v)
+            && self.is_put_back(v);
+        let plain = copied_only || self.is_stored(v);
+        if self.func.as_const(v).is_some() || bits % 8 != 0 || !plain && !asked {
             return;
         }
         let Some(class) = self.memory.class_of[p] else { return };
@@ -205,18 +211,19 @@ impl Pass<'_> {
         let stated = self.facts.access_types.get(&i).map(Vec::as_slice);
         match stated {
             Some([ByteRun { ty: ByteType::Pointer, .. }, ..]) => return,
-            Some([ByteRun { ty: ByteType::Float(kind), size, .. }]) if size * 8 == u64::from(bits) => {
+            Some([ByteRun { ty: ByteType::Float(kind), size, .. }]) if plain && size * 8 == u64::from(bits) => {
                 return self.spread(v, Carry::Bits(*kind, bits / kind.bits()));
             }
             _ => {}
         }
-        if !matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }]))
+        if plain
+            && !matches!(stated, Some([ByteRun { ty: ByteType::Integer, .. }]))
             && let Some(kind) = self.memory.float_or_integer(p, u64::from(bits / 8))
         {
             // An integer has no derivative that moving it like a float could spoil.
             return self.spread(v, Carry::Bits(kind, 1));
         }
-        if !copied_only {
+        if !copied_only && !asked {
             return;
         }
         let len = Some(u64::from(bits / 8));
@@ -254,11 +261,13 @@ impl Pass<'_> {
             if hides && self.is_read_from(v, &|p| self.memory.may_have_doubles(p, 0, WORD)) {
                 let likely = self.is_read_from(v, &|p| self.memory.has_likely_doubles(p));
                 self.lost.push((v, likely && self.memory.may_lose_doubles(p, len)));
-            } else {
+            } else if !asked {
                 self.integers.push(v);
             }
         } else if bytes.clash {
             self.doubtful.push(v);
+        } else if asked {
+            // Numbers and their bits, of which something is computed.
         } else if let Some(kind) = bytes.uniform() {
             let carry = Carry::Bits(kind, bits / kind.bits());
             if takes_turns { self.sinks.push((v, carry)) } else { self.spread(v, carry) }
@@ -290,11 +299,7 @@ impl Pass<'_> {
     /// Whether the integer `v`, read from memory, goes to memory as it is, at once or, if it is but compared, where ways have met.
     fn is_stored(&self, v: ValueId) -> bool {
         let loaded = |v: ValueId| self.func.def_inst(v).is_some_and(|i| matches!(self.func.insts[i].op, Op::Load(_)));
-        let stores = |v: ValueId, i: &InstId| {
-            let inst = &self.func.insts[*i];
-            matches!(inst.op, Op::Store(_)) && inst.args.first() == Some(&v)
-        };
-        let stored = |v: ValueId| self.uses.of(v).iter().any(|i| stores(v, i));
+        let stored = |v: ValueId| self.uses.of(v).iter().any(|i| self.stores(*i, v));
         if loaded(v) && stored(v) {
             return true;
         }
@@ -303,7 +308,7 @@ impl Pass<'_> {
         let only = merged.iter().all(|v| {
             let compares = |i: InstId| matches!(self.func.insts[i].op, Op::ICmp(_));
             self.func.def_inst(*v).is_some_and(|i| moves(i) || loaded(*v))
-                && self.uses.of(*v).iter().all(|i| moves(*i) || compares(*i) || stores(*v, i))
+                && self.uses.of(*v).iter().all(|i| moves(*i) || compares(*i) || self.stores(*i, *v))
         });
         only && merged.iter().any(|v| loaded(*v)) && merged.iter().any(|v| stored(*v))
     }
@@ -315,7 +320,8 @@ impl Pass<'_> {
         for v in std::mem::take(&mut self.doubtful) {
             if !integers.contains(&v) && !self.uses.is_constant_choice(self.func, v) {
                 let floats = matches!(self.out[v], Carry::Bits(..));
-                if !floats && self.is_told(v) {
+                let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
+                if (!floats || address) && self.is_told(v) {
                     self.spread(v, Carry::Word);
                 } else if floats || !self.is_returned(v) {
                     self.spread(v, Carry::Unknown);
@@ -365,7 +371,7 @@ impl Pass<'_> {
         self.merged_with(v).into_iter().all(|v| {
             let made = self.func.def_inst(v).map(|i| &self.func.insts[i].op);
             let used = |i: &InstId| match &self.func.insts[*i].op {
-                Op::Store(_) => self.func.insts[*i].args.first() == Some(&v),
+                Op::Store(_) => self.stores(*i, v),
                 Op::Phi(_) | Op::Freeze | Op::Select => true,
                 op => is_computing(op) || self.is_idle(*i),
             };
@@ -373,6 +379,17 @@ impl Pass<'_> {
             (cast || matches!(made, Some(Op::Load(_) | Op::Phi(_) | Op::Freeze | Op::Select)))
                 && self.uses.of(v).iter().all(used)
         })
+    }
+
+    /// Whether `i` puts `v` into memory.
+    fn stores(&self, i: InstId, v: ValueId) -> bool {
+        let inst = &self.func.insts[i];
+        matches!(inst.op, Op::Store(_)) && inst.args.first() == Some(&v)
+    }
+
+    /// Whether `v`, or what it is merged with, goes to memory.
+    fn is_put_back(&self, v: ValueId) -> bool {
+        self.merged_with(v).into_iter().any(|v| self.uses.of(v).iter().any(|i| self.stores(*i, v)))
     }
 
     /// Whether nothing becomes of what `i`, a call, takes: a note for debuggers.
