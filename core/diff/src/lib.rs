@@ -36,6 +36,7 @@ pub mod story;
 pub mod tangent;
 pub mod undo;
 pub mod unwind;
+pub mod vanishing;
 pub mod words;
 
 pub use cut::CachePrice;

@@ -13,12 +13,13 @@ use crate::owned::Replaced;
 use crate::passed::Passed;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::shape::{Merge, Trip};
+use crate::vanishing::Products;
 
 const CONTENDED: &str = "a float in the place of a pointer, in memory of the caller";
 
 /// All keys that the reverse sweep reads directly.
 pub fn collect(module: &Module, s: &Subject<'_>, passed: &Passed) -> Result<BTreeSet<Key>, Refusal> {
-    let mut out = Collector { module, s, needed: BTreeSet::new() };
+    let mut out = Collector { module, s, products: Products::new(module, s), needed: BTreeSet::new() };
     for b in s.shape.live_blocks() {
         for i in s.shape.insts(s.func, b) {
             out.instruction(i)?;
@@ -48,6 +49,7 @@ pub fn collect(module: &Module, s: &Subject<'_>, passed: &Passed) -> Result<BTre
 struct Collector<'a> {
     module: &'a Module,
     s: &'a Subject<'a>,
+    products: Products,
     needed: BTreeSet<Key>,
 }
 
@@ -97,6 +99,11 @@ impl Collector<'_> {
             && let Some(r) = result
         {
             self.primal(r);
+        }
+        if let Some(way) = result.and_then(|r| self.products.ways.get(&r)).copied()
+            && args.iter().zip(&active).any(|(a, active)| *active && *a != way.toward)
+        {
+            self.primal(way.cond);
         }
     }
 

@@ -19,6 +19,7 @@ use crate::refusal::Refusal;
 use crate::shape::Trip;
 use crate::steady::{self, SteadyCache};
 use crate::undo::Undo;
+use crate::vanishing::Products;
 
 /// How the rows of a loop's cache are allocated.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,6 +75,8 @@ pub struct Plan {
     pub frees: Frees,
     /// Values whose adjoint may be zero because another arm of a selection was taken, nobody wanted them, or, in some lanes, because these hold nothing.
     pub selectable: BTreeSet<ValueId>,
+    /// Products of adjoints in what is a derivative already.
+    pub products: Products,
     /// Stack slots that must outlive the forward sweep of a split derivative.
     pub heap_slots: BTreeSet<InstId>,
     /// Stores that are taken back.
@@ -161,6 +164,7 @@ impl Plan {
             steady,
             frees,
             selectable,
+            products: Products::new(module, s),
             heap_slots,
             undone,
             undo: undo.clone(),

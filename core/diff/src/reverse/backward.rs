@@ -16,6 +16,7 @@ use crate::needs::{active_operands, rule_needs};
 use crate::plan::shadow_rule;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::runtime::{RunWork, over_runs};
+use crate::vanishing::Way;
 
 /// Does something with one float of an aggregate in memory: its path, type and address.
 type EachFloat<'f, R> = &'f mut dyn FnMut(&mut R, &[u32], TypeId, ValueId) -> Result<(), Refusal>;
@@ -143,6 +144,9 @@ impl Reverse<'_, '_> {
             Op::Select => match active {
                 Some(r) => {
                     let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
+                    if let Some(n) = self.plan.products.selections.get(&r) {
+                        return self.add_adjoint(args[*n], t);
+                    }
                     let cond = match self.s.shape.running.get(&r).copied() {
                         Some(running) => self.replaced_here(r, running)?,
                         None => self.primal(args[0])?,
@@ -431,6 +435,11 @@ impl Reverse<'_, '_> {
                     true => strong_product(&mut self.e, seed, expr, &over),
                     false => product(&mut self.e, seed, expr, &over),
                 };
+                let way = result.and_then(|r| self.plan.products.ways.get(&r)).filter(|way| args[n] != way.toward);
+                let term = match way.copied() {
+                    Some(way) => self.where_factor_counts(term, way)?,
+                    None => term,
+                };
                 sums[n] = Some(match sums[n] {
                     Some(s) => self.e.sum(s, term),
                     None => term,
@@ -443,6 +452,14 @@ impl Reverse<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// `term`, or nothing where the factor of the product that it belongs to is zero.
+    fn where_factor_counts(&mut self, term: ValueId, way: Way) -> Result<ValueId, Refusal> {
+        let cond = self.primal(way.cond)?;
+        let ty = self.e.ty(term);
+        let none = self.e.neutral(ty);
+        Ok(if way.vanishes { self.e.choose(cond, none, term) } else { self.e.choose(cond, term, none) })
     }
 
     /// Adjoints of taking vectors and aggregates apart and putting them together.

@@ -13,8 +13,8 @@ use cranelift_entity::SecondaryMap;
 use enzyme_analysis::Carry;
 use enzyme_ir::cfg::Cfg;
 use enzyme_ir::{
-    Access, BinOp, BlockId, CastOp, Const, FastMath, Func, FuncId, Inst, InstId, MemClass, Module, Op, RmwOp, TailKind,
-    TypeId, ValueDef, ValueId,
+    Access, BinOp, BlockId, CastOp, Const, FastMath, FloatPred, Func, FuncId, Inst, InstId, MemClass, Module, Op,
+    RmwOp, TailKind, TypeId, ValueDef, ValueId,
 };
 use enzyme_rules::{Place, Rule};
 
@@ -27,6 +27,7 @@ use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{Derivatives, Signature};
 use crate::reverse::memory::choice_of;
 use crate::reverse::{Content, Options, ShadowGlobals, place_of, shadow_global};
+use crate::vanishing::{self, Vanishing};
 
 pub use dependence::UNION;
 
@@ -407,9 +408,15 @@ impl Tangent<'_, '_> {
                     return Ok(());
                 }
             }
+            Op::Select => {
+                if let Some(product) = vanishing::of(self.e.module, self.s.func, inst) {
+                    let v = self.vanishing(inst, &product)?;
+                    self.shadows[self.lane].insert(r, v);
+                    return Ok(());
+                }
+            }
             Op::Gep { .. }
             | Op::Cast(_)
-            | Op::Select
             | Op::Freeze
             | Op::ExtractElement
             | Op::InsertElement
@@ -426,6 +433,27 @@ impl Tangent<'_, '_> {
             self.shadows[self.lane].insert(r, v);
         }
         Ok(())
+    }
+
+    /// The tangent of a product that is left out where a factor is zero: nothing where the factor's tangent is zero, too.
+    fn vanishing(&mut self, inst: &Inst, selection: &Vanishing) -> Result<ValueId, Refusal> {
+        let tangent = self.shadow(inst.args[selection.product])?;
+        let mut vanishes = None;
+        for factor in &selection.factors {
+            let mut zeros = vec![self.value(*factor)];
+            if self.s.is_active(*factor) {
+                zeros.push(self.shadow(*factor)?);
+            }
+            for x in zeros {
+                let ty = self.e.ty(x);
+                let zero = self.e.b().zero_float(ty);
+                let is_zero = self.e.b().fcmp(FloatPred::Oeq, x, zero);
+                vanishes = Some(vanishes.map_or(is_zero, |all| self.e.b().binary(BinOp::And, all, is_zero)));
+            }
+        }
+        let ty = self.e.ty(tangent);
+        let none = self.e.neutral(ty);
+        Ok(vanishes.map_or(tangent, |v| self.e.choose(v, none, tangent)))
     }
 
     /// The tangent of a store, in shadow memory.

@@ -23,6 +23,11 @@ pub(super) static ROWS: &[KnownFn] = &[
                "llvm.var.annotation." "llvm.pseudoprobe" "llvm.fake.use" "llvm.instrprof." "llvm.codeview.annotation"],
     ),
     inactive(
+        "notes of calls",
+        HIDDEN,
+        names!["__cyg_profile_func_enter" "__cyg_profile_func_exit" "mcount" "_mcount" "__fentry__"],
+    ),
+    inactive(
         "reports of sanitizers",
         PRINTS,
         names![starting "__ubsan_handle_" "__asan_report_" "__asan_handle_no_return" "__sanitizer_cov_"],
