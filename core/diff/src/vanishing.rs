@@ -9,7 +9,8 @@
 //! What is meant is told by the constant: the neutral element of sums is minus zero, which programs do not write. A program's own
 //! `x == 0 ? 0 : x * log(x)` has the derivatives of its arms.
 //!
-//! Not handled: products that LLVM has put in other words (then the derivative is that of the arm that is taken).
+//! Not handled: products that LLVM has put in other words, and in reverse mode those of several factors, as tangents of such products are
+//! (then the derivative is that of the arm that is taken).
 
 use std::collections::BTreeMap;
 
