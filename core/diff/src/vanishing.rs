@@ -12,14 +12,14 @@
 //! Not handled: products that LLVM has put in other words, and in reverse mode those of several factors, as tangents of such products are
 //! (then the derivative is that of the arm that is taken).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_ir::{BinOp, CastOp, Const, ConstId, FloatPred, Func, Inst, Module, Op, Type, ValueId};
 
 use crate::keys::Subject;
 
-/// How many comparisons are looked at, and how many operations lie between a factor and its product.
-const LIMIT: usize = 16;
+/// How many comparisons are looked at, and how many values for the way from a product to its factor.
+const LIMIT: usize = 64;
 
 /// A selection that stands for a product.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ impl Products {
             let Some(Vanishing { factors, product }) = of(module, s.func, inst) else { continue };
             let [factor] = factors.as_slice() else { continue };
             let mut steps = Vec::new();
-            if s.is_active(*factor) && lead(s.func, inst.args[product], *factor, LIMIT, &mut steps) {
+            if s.is_active(*factor) && lead(s.func, inst.args[product], *factor, &mut BTreeSet::new(), &mut steps) {
                 out.selections.insert(r, product);
                 let (cond, vanishes) = (inst.args[0], product == 2);
                 out.ways.extend(steps.into_iter().map(|(r, toward)| (r, Way { cond, vanishes, toward })));
@@ -102,17 +102,27 @@ impl Products {
 }
 
 /// Whether `v` is `factor` times something; then each operation between them is in `steps`, with the operand that leads there.
-fn lead(func: &Func, v: ValueId, factor: ValueId, left: usize, steps: &mut Vec<(ValueId, ValueId)>) -> bool {
+fn lead(
+    func: &Func,
+    v: ValueId,
+    factor: ValueId,
+    seen: &mut BTreeSet<ValueId>,
+    steps: &mut Vec<(ValueId, ValueId)>,
+) -> bool {
     if v == factor {
         return true;
     }
-    let Some(inst) = func.def_inst(v).filter(|_| left > 0).map(|i| &func.insts[i]) else { return false };
+    // What is used twice leads nowhere the second time either.
+    if seen.len() >= LIMIT || !seen.insert(v) {
+        return false;
+    }
+    let Some(inst) = func.def_inst(v).map(|i| &func.insts[i]) else { return false };
     let through = match &inst.op {
         Op::Binary(BinOp::FMul) => inst.args.as_slice(),
         Op::Binary(BinOp::FDiv) | Op::FNeg | Op::Cast(CastOp::FPExt | CastOp::FPTrunc) => &inst.args[..1],
         _ => return false,
     };
-    let found = through.iter().copied().find(|a| lead(func, *a, factor, left - 1, steps));
+    let found = through.iter().copied().find(|a| lead(func, *a, factor, seen, steps));
     steps.extend(found.map(|toward| (v, toward)));
     found.is_some()
 }
