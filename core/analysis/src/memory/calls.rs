@@ -298,11 +298,15 @@ impl<'a> Solver<'a> {
                 if self.store.raw_of(to).constant {
                     continue;
                 }
-                let items = copied_items(&self.store.raw_of(from).items, from.span, to.span, len, same);
-                let base = Addr { class: to.class, span: Span::at(0) };
-                for (item, proof) in items {
-                    if item.ty != ByteType::Pointer || !self.store.is_stated_float(to.class, item.span) {
-                        self.store.add_item(base, item, proof);
+                // What was spread before is there.
+                let known = (self.store.raw_of(from).learned, self.store.is_several(to.class));
+                if self.spread.insert((from, to, len), known) != Some(known) {
+                    let items = copied_items(&self.store.raw_of(from).items, from.span, to.span, len, same);
+                    let base = Addr { class: to.class, span: Span::at(0) };
+                    for (item, proof) in items {
+                        if item.ty != ByteType::Pointer || !self.store.is_stated_float(to.class, item.span) {
+                            self.store.add_item(base, item, proof);
+                        }
                     }
                 }
                 for (at, target) in self.store.raw_of(from).edges.clone() {

@@ -4,7 +4,7 @@
 //! calls of other groups copy what is known of the callee. Spans only widen and classes only merge, so that passes end;
 //! two or three are usual.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use enzyme_ir::{
@@ -46,6 +46,7 @@ pub fn analyze_group(
         code: BTreeMap::new(),
         group: BTreeMap::new(),
         copies: Vec::new(),
+        spread: HashMap::new(),
         unsettled: false,
     };
     for f in group {
@@ -129,6 +130,8 @@ pub(super) struct Solver<'a> {
     pub(super) group: BTreeMap<FuncId, GroupFunc>,
     /// Destination, source and length of what is copied.
     pub(super) copies: Vec<(Addr, Addr, Option<u64>)>,
+    /// When the source of a copy had last learned something, as items were spread from there, and whether the destination was several objects.
+    pub(super) spread: HashMap<(Addr, Addr, Option<u64>), (u64, bool)>,
     /// There was no end to what passes found.
     pub(super) unsettled: bool,
 }

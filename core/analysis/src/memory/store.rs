@@ -12,7 +12,7 @@ const MAX_COPIES: usize = 64;
 const POINTER: u64 = 8;
 
 /// Places in the memory of a class that is being solved.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Addr {
     /// The class; perhaps no longer the representative.
     pub class: u32,
@@ -36,6 +36,8 @@ pub(super) struct Raw {
     pub edges: Vec<(Span, Addr)>,
     pub objects: BTreeSet<Object>,
     pub items: BTreeMap<Item, Proof>,
+    /// When the last of them was added, by the store's clock.
+    pub learned: u64,
     /// It is several objects to a function that is called.
     pub merged: bool,
     /// Something of unknown origin is put there.
@@ -61,6 +63,8 @@ pub(super) struct Store {
     dirty: BTreeSet<u32>,
     /// Something was learned since this was last reset.
     pub changed: bool,
+    /// How many times items were added to classes.
+    clock: u64,
     /// Constants that are being copied with what they lead to, and the origins of their copies.
     copied: BTreeMap<u32, Addr>,
 }
@@ -123,7 +127,9 @@ impl Store {
         self.parent[b.class as usize] = (a.class, by);
         self.dirty.remove(&b.class);
         self.dirty.insert(a.class);
+        self.clock += 1;
         let kept = &mut self.raw[a.class as usize];
+        kept.learned = self.clock;
         kept.objects.extend(gone.objects);
         kept.merged |= gone.merged;
         kept.opaque |= gone.opaque;
@@ -166,7 +172,8 @@ impl Store {
     /// Adds to the class of `kept` what is known of that of `constant`, and to the address its places.
     fn copy_constant(&mut self, kept: Addr, constant: Addr) -> Addr {
         let by = kept.span.offset.wrapping_sub(constant.span.offset);
-        let Raw { edges, objects, items, merged, opaque, unaligned, constant: _ } = &self.raw[constant.class as usize];
+        let Raw { edges, objects, items, merged, opaque, unaligned, learned: _, constant: _ } =
+            &self.raw[constant.class as usize];
         let (edges, objects, items) = (edges.clone(), objects.clone(), items.clone());
         let flags = (*merged, *opaque, *unaligned);
         let to = &mut self.raw[kept.class as usize];
@@ -205,8 +212,12 @@ impl Store {
     pub fn add_item(&mut self, a: Addr, item: Item, proof: Proof) {
         let a = self.resolve(a);
         let item = Item { span: a.span.plus(item.span), ..item };
-        let grown = add_item(&mut self.raw[a.class as usize].items, item, proof);
-        self.changed |= grown;
+        let raw = &mut self.raw[a.class as usize];
+        if add_item(&mut raw.items, item, proof) {
+            self.clock += 1;
+            raw.learned = self.clock;
+            self.changed = true;
+        }
     }
 
     /// Where the pointers stored at `at` point to; a class of their own at first.
@@ -236,7 +247,13 @@ impl Store {
         let raw = &self.raw[class as usize];
         let stated =
             |(item, proof): (&Item, &Proof)| *proof == Proof::Asserted && item.span.overlaps(item.size, span, POINTER);
-        !raw.merged && raw.objects.len() < 2 && raw.items.iter().any(stated)
+        !self.is_several(class) && raw.items.iter().any(stated)
+    }
+
+    /// Whether more than one object is of this class.
+    pub fn is_several(&self, class: u32) -> bool {
+        let raw = &self.raw[class as usize];
+        raw.merged || raw.objects.len() > 1
     }
 
     /// Pointers to `to` are stored at `at`.
