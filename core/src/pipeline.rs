@@ -398,12 +398,17 @@ fn try_harder(
             Ok(done) => return Ok(done),
             Err(failure) => failure,
         };
-        let more = attempt < RETRIES && change(prepare, &failure);
+        let change = if attempt < RETRIES { change(prepare, &failure) } else { Change::None };
         first.get_or_insert(failure.reports);
-        if !more {
-            break;
+        match change {
+            Change::None => break,
+            Change::All => session.forget_bodies(),
+            // The words of a body are those that the attempt before saw.
+            Change::CallersOf(names) => session.forget_bodies_if(|ir, func| {
+                let calls_one = |i| ir.direct_callee(func, i).is_some_and(|f| names.contains(&ir.funcs[f].name));
+                !func.words.is_empty() || func.placed().any(|(_, i)| calls_one(i))
+            }),
         }
-        session.forget_bodies();
         engine.forget();
     }
     let has_samples =
@@ -465,23 +470,33 @@ fn set_loops(
     Ok(())
 }
 
-/// Prepares functions in another way after a refusal; whether there is one that was not tried.
-fn change(prepare: &mut PrepareOptions, failure: &Failure) -> bool {
+/// Which bodies are prepared in another way.
+enum Change {
+    None,
+    /// Those that call one of these functions, which are inlined now.
+    CallersOf(Vec<String>),
+    All,
+}
+
+/// Prepares functions in another way after a refusal, if there is one that was not tried.
+fn change(prepare: &mut PrepareOptions, failure: &Failure) -> Change {
     let fresh = |known: &[String], names: &[String]| -> Vec<String> {
         names.iter().filter(|n| !known.contains(n)).cloned().collect()
     };
     let (avoid, inline) = (fresh(&prepare.avoid, &failure.avoid), fresh(&prepare.force, &failure.inline));
     if !avoid.is_empty() {
         prepare.avoid.extend(avoid);
+        Change::All
     } else if !inline.is_empty() {
-        prepare.force.extend(inline);
+        prepare.force.extend_from_slice(&inline);
+        Change::CallersOf(inline)
     } else if failure.guessed && !prepare.keep_guesses {
         // The next refusal then tells in which of them it is.
         prepare.keep_guesses = true;
+        Change::All
     } else {
-        return false;
+        Change::None
     }
-    true
 }
 
 fn differentiate(

@@ -3,7 +3,7 @@
 //! Derivatives are declared before they are written, so that recursion closes; each key is written once. All is pure:
 //! the module is the only thing that grows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use enzyme_analysis::{Activities, Conflict, Context, Program, State, Timing, Units};
 use enzyme_ir::{Const, Facts, FastMath, Func, FuncId, Linkage, Module, Type, ValueId};
@@ -123,7 +123,13 @@ struct Library<'a> {
     units: &'a Units,
     activities: &'a Activities,
     made: &'a mut BTreeMap<DerivativeKey, (FuncId, Signature)>,
-    queue: &'a mut Vec<DerivativeKey>,
+    work: &'a mut Work,
+}
+
+/// Derivatives that are still to be written, and the names that are taken in the module.
+struct Work {
+    queue: Vec<DerivativeKey>,
+    names: HashSet<String>,
 }
 
 impl Derivatives for Library<'_> {
@@ -138,7 +144,7 @@ impl Derivatives for Library<'_> {
         let stem = format!("enzyme.{}.{}", key.mode.word(), primal.name);
         let mut name = stem.clone();
         let mut n = 1;
-        while module.find_func(&name).is_some() {
+        while !self.work.names.insert(name.clone()) {
             n += 1;
             name = format!("{stem}.{n}");
         }
@@ -147,7 +153,7 @@ impl Derivatives for Library<'_> {
         func.linkage = Linkage::Internal;
         let id = module.funcs.push(func);
         self.made.insert(key.clone(), (id, sig.clone()));
-        self.queue.push(key.clone());
+        self.work.queue.push(key.clone());
         Some((id, sig))
     }
 
@@ -279,15 +285,16 @@ impl Engine {
             value,
             width: request.width.max(1),
         };
-        let mut queue = Vec::new();
+        let names = module.funcs.values().map(|f| f.name.clone()).collect();
+        let mut work = Work { queue: Vec::new(), names };
         // A refused request leaves nothing behind that a later one could call.
         let before = (self.made.clone(), self.globals.clone(), self.written.len());
         let mut made = std::mem::take(&mut self.made);
-        let mut library = Library { units: &units, activities: &activities, made: &mut made, queue: &mut queue };
+        let mut library = Library { units: &units, activities: &activities, made: &mut made, work: &mut work };
         let root = library.get(module, &key);
         let mut failed = Vec::new();
-        while let Some(next) = queue.pop() {
-            let written = self.write(module, &units, &activities, &mut made, &mut queue, &next, options);
+        while let Some(next) = work.queue.pop() {
+            let written = self.write(module, &units, &activities, &mut made, &mut work, &next, options);
             if let Err(refusal) = written {
                 failed.push(Refused { func: next.func, refusal });
             }
@@ -328,7 +335,7 @@ impl Engine {
         units: &Units,
         activities: &Activities,
         made: &mut BTreeMap<DerivativeKey, (FuncId, Signature)>,
-        queue: &mut Vec<DerivativeKey>,
+        work: &mut Work,
         key: &DerivativeKey,
         options: Options,
     ) -> Result<(), Refusal> {
@@ -390,7 +397,7 @@ impl Engine {
                 self.ruled.insert((g, key.mode, crate::reverse::place_of(module, &func, *i)));
             }
         }
-        let mut library = Library { units, activities, made, queue };
+        let mut library = Library { units, activities, made, work };
         let mut story = None;
         let outlined =
             crate::checkpoint::recognise(module, &func).filter(|_| s.is_split() && key.width == 1 && !key.keeps);

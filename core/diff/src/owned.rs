@@ -178,6 +178,9 @@ pub fn passed_on(s: &Subject<'_>, i: InstId) -> BTreeSet<ClassId> {
     let memory = &s.unit.memory;
     let both = |id: &ClassId| {
         let class = &memory.classes[*id];
+        if class.edges.is_empty() && !class.items.keys().any(|item| item.ty == ByteType::Pointer) {
+            return false;
+        }
         let mut floats = class.items.keys().filter(|item| matches!(item.ty, ByteType::Float(_)));
         floats.any(|item| holds_pointers(class, item.span, item.size))
     };

@@ -171,36 +171,49 @@ private:
     return false;
   }
 
-  bool callsPointers(Function &callee) {
+  // The functions with bodies that a function calls, and whether it calls through pointers.
+  struct Calls {
+    SmallPtrSet<const Function *, 8> defined;
+    bool pointers = false;
+  };
+
+  const Calls &callsOf(const Function &function) {
+    std::unique_ptr<Calls> &calls = calls_[&function];
+    if (calls)
+      return *calls;
+    calls = std::make_unique<Calls>();
+    for (const BasicBlock &block : function)
+      for (const Instruction &inst : block)
+        if (const auto *call = dyn_cast<CallBase>(&inst)) {
+          calls->pointers |= call->isIndirectCall();
+          if (const Function *callee = call->getCalledFunction(); callee && !callee->isDeclaration())
+            calls->defined.insert(callee);
+        }
+    return *calls;
+  }
+
+  bool callsPointers(const Function &callee) {
     auto [it, fresh] = calls_pointers_.try_emplace(&callee, false);
     if (fresh)
-      calls_pointers_[&callee] = anyCall(callee, [](const CallBase &call) { return call.isIndirectCall(); });
-    return calls_pointers_[&callee];
+      it->second = anyWithin(callee, [](const Calls &calls) { return calls.pointers; });
+    return it->second;
   }
 
-  static bool isRecursive(Function &callee) {
-    return anyCall(callee, [&callee](const CallBase &call) { return call.getCalledFunction() == &callee; });
+  bool isRecursive(const Function &callee) {
+    return anyWithin(callee, [&callee](const Calls &calls) { return calls.defined.contains(&callee); });
   }
 
-  // Whether `test` holds for a call in `callee` or in what it calls directly.
-  static bool anyCall(Function &callee, function_ref<bool(const CallBase &)> test) {
-    SmallPtrSet<const Function *, 16> seen;
+  // Whether `test` holds for the calls of `callee` or of a function that it leads to.
+  bool anyWithin(const Function &callee, function_ref<bool(const Calls &)> test) {
+    SmallPtrSet<const Function *, 16> seen{&callee};
     SmallVector<const Function *, 16> work{&callee};
     while (!work.empty()) {
-      const Function *function = work.pop_back_val();
-      for (const BasicBlock &block : *function)
-        for (const Instruction &inst : block) {
-          const auto *call = dyn_cast<CallBase>(&inst);
-          if (!call)
-            continue;
-          if (test(*call) || seen.size() >= kRecursionSearchLimit)
-            return true;
-          const Function *next = call->getCalledFunction();
-          if (!next || next->isDeclaration())
-            continue;
-          if (seen.insert(next).second)
-            work.push_back(next);
-        }
+      const Calls &calls = callsOf(*work.pop_back_val());
+      if (test(calls) || seen.size() > kRecursionSearchLimit)
+        return true;
+      for (const Function *next : calls.defined)
+        if (seen.insert(next).second)
+          work.push_back(next);
     }
     return false;
   }
@@ -210,6 +223,7 @@ private:
   const EnzPrepare &options_;
   uint64_t &budget_;
   enz::InlineHistory &history_;
+  DenseMap<const Function *, std::unique_ptr<Calls>> calls_;
   DenseMap<const Function *, bool> calls_pointers_;
   SmallPtrSet<const Function *, 16> annotated_;
   DenseMap<const Function *, uint64_t> sizes_;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 
-use enzyme_ir::{DataLayout, Facts, FuncId, Linkage, LocId, Module};
+use enzyme_ir::{DataLayout, Facts, Func, FuncId, Linkage, LocId, Module};
 
 use crate::export::Exported;
 use crate::ffi::{self, HostRef, LocRef, Str, ValueRef};
@@ -235,7 +235,16 @@ impl Session {
     /// Takes back all bodies that [`Session::define_body`] gave, so that it can give others. What was exported stays.
     pub fn forget_bodies(&mut self) {
         self.second_bodies = false;
-        for (f, clone) in std::mem::take(&mut self.clones) {
+        self.forget_bodies_if(|_, _| true);
+    }
+
+    /// As [`Session::forget_bodies`], of the functions of which `test` holds.
+    pub fn forget_bodies_if(&mut self, test: impl Fn(&Module, &Func) -> bool) {
+        let clones = std::mem::take(&mut self.clones);
+        let (gone, kept) = clones.into_iter().partition(|(f, _)| test(&self.ir, &self.ir.funcs[*f]));
+        self.clones = kept;
+        let gone: BTreeMap<FuncId, ValueRef> = gone;
+        for (f, clone) in gone {
             self.imported.forget_body(f);
             self.facts.remove(&f);
             // SAFETY: clones are made by `define_body` alone, are used by nothing, and are forgotten here.
