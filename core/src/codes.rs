@@ -32,7 +32,7 @@ code! {
     E0102, "an annotation is not known",
         "use enzyme_const, enzyme_dup, enzyme_dupnoneed or enzyme_out";
     E0103, "the function to differentiate is not a constant",
-        "pass the function itself, not a pointer computed at run time";
+        "pass the function itself, or one of several that are chosen between in this file; what callers choose is known if the function around the call is static";
     E0104, "the function to differentiate has no body here",
         "compile its definition into the same module, or link with -flto and load the plugin in ld.lld";
     E0105, "an argument does not fit its parameter",

@@ -72,7 +72,11 @@ fn work(
         report.show(session);
         return false;
     }
-    let mut parts: Vec<&str> = MARKERS.iter().map(|m| m.0).chain(OTHER_MARKERS.iter().copied()).collect();
+    let mut parts: Vec<&str> = MARKERS.iter().map(|m| m.0).collect();
+    if !phase.may_defer() {
+        session.split_marker_calls(&parts);
+    }
+    parts.extend(OTHER_MARKERS);
     let mut calls = session.find_marker_calls(&parts);
     let on_tape = !session.find_marker_calls(&[FORWARD_SPLIT]).is_empty();
     if calls.is_empty() && !on_tape {

@@ -514,6 +514,8 @@ typedef struct EnzMarkerCall {
   uint32_t num_args;
 } EnzMarkerCall;
 size_t enz_marker_calls(EnzHost host, const EnzStr *substrings, size_t count, EnzMarkerCall *out, size_t capacity);
+// Makes calls whose function is one of several calls of each; how many there were.
+size_t enz_split_markers(EnzHost host, const EnzStr *substrings, size_t count);
 void enz_marker_arg(EnzValue call, uint32_t index, EnzMarkerArg *out);
 // Whether an argument is the address of integers, whether it may be that of a descriptor of an array, and whether a
 // function uses a parameter as one.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 77] = [
+const SOURCES: [&str; 78] = [
     "plugin",
     "options",
     "host",
@@ -57,6 +57,7 @@ const SOURCES: [&str; 77] = [
     "declare",
     "build",
     "markers",
+    "choices",
     "fortran",
     "fortran_rules",
     "rust",

@@ -95,9 +95,11 @@ GlobalVariable *annotation(Value *value) {
   return common;
 }
 
+} // namespace
+
 // Names of markers begin with underscores, and may be parts of longer ones. Those of Fortran begin with a letter: they
 // are the beginning of the symbol, which ends with an underscore, and the program does not define it.
-bool isMarker(const Function &function, const EnzStr *substrings, size_t count) {
+bool enz::isMarker(const Function &function, const EnzStr *substrings, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const StringRef part = enz::text(substrings[i]);
     if (part.starts_with("_")
@@ -108,12 +110,10 @@ bool isMarker(const Function &function, const EnzStr *substrings, size_t count) 
   return false;
 }
 
-} // namespace
-
 size_t enz_marker_calls(EnzHost host, const EnzStr *substrings, size_t count, EnzMarkerCall *out, size_t capacity) {
   SmallPtrSet<const Function *, 8> markers;
   for (Function &function : *host->module)
-    if (isMarker(function, substrings, count))
+    if (enz::isMarker(function, substrings, count))
       markers.insert(&function);
   if (markers.empty())
     return 0;

@@ -100,6 +100,9 @@ bool isHarmless(const llvm::Instruction &inst, void *context, uint8_t (*ask)(voi
 // Whether the body of `function` is the one that will run.
 bool exactBody(const llvm::Function &function);
 
+// Whether a function is a marker whose name has one of these parts.
+bool isMarker(const llvm::Function &function, const EnzStr *substrings, size_t count);
+
 // Blocks with handlers that are entered by a call which returns twice, as invokes and landing pads; and back, in code
 // that is to run.
 void raiseHandlers(llvm::Module &module);

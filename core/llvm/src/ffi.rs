@@ -460,6 +460,7 @@ unsafe extern "C" {
     pub fn enz_verify_function(function: ValueRef, error: TextSink, context: *mut c_void) -> u8;
     pub fn enz_function_clear(function: ValueRef);
 
+    pub fn enz_split_markers(host: HostRef, substrings: *const Str, count: usize) -> usize;
     pub fn enz_marker_calls(
         host: HostRef,
         substrings: *const Str,

@@ -91,6 +91,14 @@ impl Session {
         raw.iter().filter_map(|info| self.describe(info)).collect()
     }
 
+    /// Makes calls of functions whose name contains one of `parts`, and whose first argument is one of several functions, a call for each of
+    /// these, chosen by the address.
+    pub fn split_marker_calls(&mut self, parts: &[&str]) {
+        let parts: Vec<Str> = parts.iter().map(|p| Str::of(p)).collect();
+        // SAFETY: the host is alive, the array as long as said, and nothing was imported yet that is changed here.
+        unsafe { ffi::enz_split_markers(self.host, parts.as_ptr(), parts.len()) };
+    }
+
     /// Pairs of `calls`: what the function of the first calls or names contains the second, or the second gives the function.
     pub fn marker_needs(&self, calls: &[MarkerCall]) -> Vec<(usize, usize)> {
         let values: Vec<(usize, ValueRef)> = calls
