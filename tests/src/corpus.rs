@@ -2,8 +2,9 @@
 //!
 //! A program prints `RESULT name value=... gradnorm=... fd_err=... dot_err=...` for each problem, and with `--bench`
 //! `TIME name primal_ns=... gradient_ns=... ratio=...`. One whose source has a line `// corpus: stdout TEXT` prints exactly that
-//! line and nothing else. A line `// corpus: levels O0 O2` has it compiled at these levels only: for C++ whose headers alone take
-//! clang many seconds (`tests/corpus/README.md` says which levels those are).
+//! line and nothing else. A line `// corpus: flags -fsome-option` gives clang further options. A line `// corpus: levels O0 O2` has
+//! it compiled at these levels only: for C++ whose headers alone take clang many seconds (`tests/corpus/README.md` says which
+//! levels those are).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,6 +23,9 @@ const EXACT: &str = "// corpus: stdout ";
 /// The marker of a choice of levels.
 const LEVELS: &str = "// corpus: levels ";
 
+/// The marker of options for the compiler.
+const FLAGS: &str = "// corpus: flags ";
+
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -33,6 +37,8 @@ pub struct Program {
     pub exact: Option<String>,
     /// The levels it is compiled at.
     pub levels: Vec<Level>,
+    /// Further options.
+    pub flags: Vec<String>,
 }
 
 /// One `RESULT` line.
@@ -84,7 +90,9 @@ pub fn programs_in(folder: &Path) -> Result<Vec<Program>> {
             Some(line) => levels(line).map_err(|error| Error::Failed(format!("{}: {error}", source.display())))?,
             None => Level::ALL.to_vec(),
         };
-        programs.push(Program { name, source, exact, levels });
+        let flags = text.lines().find_map(|line| line.strip_prefix(FLAGS)).unwrap_or("");
+        let flags = flags.split_whitespace().map(str::to_owned).collect();
+        programs.push(Program { name, source, exact, levels, flags });
     }
     if programs.is_empty() {
         return Err(Error::Failed(format!("no programs in {}", folder.display())));
@@ -125,7 +133,7 @@ impl Program {
     pub fn compile(&self, output: &Path, level: Level) -> Result<Compilation> {
         let text = std::fs::read_to_string(&self.source).map_err(Error::io("reading a program"))?;
         let digits = text.contains("fprt/mpfr.h").then_some("-lmpfr");
-        Ok(Compilation::new(&self.source, output, level).with_plugin()?.libraries(digits))
+        Ok(Compilation::new(&self.source, output, level).with_plugin()?.flags(&self.flags).libraries(digits))
     }
 
     /// Checks what a run of it printed.

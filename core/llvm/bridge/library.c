@@ -1,6 +1,6 @@
 // Bodies of functions of the GNU C++ library that stand in its shared object: red-black trees (`std::map`, `std::set`)
 // and doubly linked lists. They link nodes, and their derivatives link the shadows of nodes in the same way, which only
-// a body can say. The build compiles this file to bitcode.
+// a body can say. And bodies of functions of the C library that search or move. The build compiles this file to bitcode.
 //
 // Trees after Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", chapter 13, with null for black leaves.
 // The header of a tree is a node whose parent is the root and whose children are the first and the last node; the
@@ -318,4 +318,48 @@ void _ZNSt8__detail15_List_node_base4swapERS0_S1_(struct link *a, struct link *b
         b->next = b;
         b->previous = b;
     }
+}
+
+// <search.h>
+
+void *lfind(const void *key, const void *base, unsigned long *count, unsigned long size,
+            int (*compare)(const void *, const void *))
+{
+    char *element = (char *)base;
+    for (unsigned long n = 0; n < *count; n++, element += size)
+        if (compare(key, element) == 0)
+            return element;
+    return 0;
+}
+
+void *lsearch(const void *key, void *base, unsigned long *count, unsigned long size,
+              int (*compare)(const void *, const void *))
+{
+    char *element = (char *)base;
+    for (unsigned long n = 0; n < *count; n++, element += size)
+        if (compare(key, element) == 0)
+            return element;
+    __builtin_memcpy(element, key, size);
+    ++*count;
+    return element;
+}
+
+// <wchar.h>: four bytes each.
+
+int *wmemcpy(int *to, const int *from, unsigned long count)
+{
+    __builtin_memcpy(to, from, 4 * count);
+    return to;
+}
+
+int *wmempcpy(int *to, const int *from, unsigned long count)
+{
+    __builtin_memcpy(to, from, 4 * count);
+    return to + count;
+}
+
+int *wmemmove(int *to, const int *from, unsigned long count)
+{
+    __builtin_memmove(to, from, 4 * count);
+    return to;
 }

@@ -205,9 +205,10 @@ Function *enz::libraryBody(Function &declared) {
   return Copier(module, isFlang(symbol)).copy(*body);
 }
 
-bool enz::isLinkedNode(StringRef name) {
+bool enz::hasLibraryBody(StringRef name) {
   return name.starts_with("_ZNSt8__detail15_List_node_base") || name.starts_with("_ZSt29_Rb_tree_") ||
-         name.starts_with("_ZSt28_Rb_tree_") || name.starts_with("_ZSt18_Rb_tree_");
+         name.starts_with("_ZSt28_Rb_tree_") || name.starts_with("_ZSt18_Rb_tree_") ||
+         is_contained({"lfind", "lsearch", "wmemcpy", "wmempcpy", "wmemmove"}, name);
 }
 
 bool enz::callFlangBodies(Function &function) {

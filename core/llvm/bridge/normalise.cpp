@@ -253,7 +253,7 @@ bool moveByteCopy(CallInst &call, StringRef name) {
 // one function.
 bool giveBody(CallBase &call) {
   Function *callee = call.getCalledFunction();
-  if (!callee || !callee->isDeclaration() || callee->hasLocalLinkage() || !enz::isLinkedNode(callee->getName()))
+  if (!callee || !callee->isDeclaration() || callee->hasLocalLinkage() || !enz::hasLibraryBody(callee->getName()))
     return false;
   Function *body = enz::libraryBody(*callee);
   if (!body)

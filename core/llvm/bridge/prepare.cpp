@@ -12,6 +12,7 @@
 #include "words.h"
 
 #include "llvm/Analysis/GlobalsModRef.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -24,6 +25,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/LowerMatrixIntrinsics.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -148,6 +150,22 @@ bool resolvePointers(EnzOpaqueHost &host, Function &clone, const EnzPrepare &opt
       break;
   enz::promoteLikelyCalls(host, clone, options);
   return inlined;
+}
+
+// Matrices are products, transpositions and accesses of intrinsics until late in a pipeline.
+void lowerMatrices(EnzOpaqueHost &host, Function &clone) {
+  const auto isOne = [](const Instruction &inst) {
+    const auto *intrinsic = dyn_cast<IntrinsicInst>(&inst);
+    return intrinsic && is_contained({Intrinsic::matrix_multiply, Intrinsic::matrix_transpose,
+                                      Intrinsic::matrix_column_major_load, Intrinsic::matrix_column_major_store},
+                                     intrinsic->getIntrinsicID());
+  };
+  if (none_of(instructions(clone), isOne))
+    return;
+  FunctionPassManager passes;
+  passes.addPass(LowerMatrixIntrinsicsPass());
+  host.functions->invalidate(clone, PreservedAnalyses::none());
+  run(host, clone, std::move(passes));
 }
 
 // Nobody else knows the memory of an exception before it is thrown.
@@ -276,6 +294,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
         enz::straightenCall(*call);
     }
   enz::lowerComputedGotos(*clone, *function, map);
+  lowerMatrices(*host, *clone);
 
   enz::normalise(*clone);
   enz::noteFloats(*clone);
@@ -301,6 +320,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   }
   inlined = resolvePointers(*host, *clone, *options, budget, history, inlined);
   if (inlined) {
+    lowerMatrices(*host, *clone);
     enz::normalise(*clone);
     enz::fixVariadicCalls(*clone);
   }

@@ -196,7 +196,7 @@ void dropSlopes(llvm::Module &module);
 bool splitPointerAccesses(llvm::Function &function);
 
 // Whether a symbol is one of those of library.c.
-bool isLinkedNode(llvm::StringRef name);
+bool hasLibraryBody(llvm::StringRef name);
 
 // An internal function that does what the library function `declared` does, or null.
 llvm::Function *libraryBody(llvm::Function &declared);
