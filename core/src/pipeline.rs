@@ -527,7 +527,10 @@ fn differentiate(
     let sized = call.callee.contains(AUGMENT_SIZE).then(|| tape_size::asked(&session.ir, call)).transpose()?;
     let (asker, call) = (call, sized.as_ref().unwrap_or(call));
     let mode = marker::mode_of(&call.callee)?;
-    let func = marker::function_of(call)?;
+    let func = marker::function_of(call).map_err(|report| match session.why_no_function(call) {
+        why if why.is_empty() => report,
+        why => report.note(why),
+    })?;
     let mut marker = match marker::parse(&session.ir, call, mode, func) {
         Ok(marker) => marker,
         // What the annotations alone do not say takes memory of its own.

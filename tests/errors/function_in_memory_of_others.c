@@ -1,4 +1,4 @@
-// error[E0103]: what a structure of the caller leads to is not known at compile time
+// error[E0103]: "read from memory that others may write to"
 extern double __enzyme_autodiff(void *, ...);
 
 struct model {

@@ -1,4 +1,4 @@
-// error[E0103]: which function is to be differentiated is not known at compile time
+// error[E0103]: "which other files may call: it is not static"
 extern double __enzyme_autodiff(void *, ...);
 
 double gradient(double (*function)(double), double x)

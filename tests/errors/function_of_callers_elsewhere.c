@@ -1,4 +1,4 @@
-// error[E0103]: a function whose address is handed on has callers that are not known
+// error[E0103]: "whose address is handed on"
 extern double __enzyme_autodiff(void *, ...);
 extern void register_solver(double (*)(double (*)(double), double));
 

@@ -516,6 +516,8 @@ typedef struct EnzMarkerCall {
 size_t enz_marker_calls(EnzHost host, const EnzStr *substrings, size_t count, EnzMarkerCall *out, size_t capacity);
 // Makes calls whose function is one of several calls of each; how many there were.
 size_t enz_split_markers(EnzHost host, const EnzStr *substrings, size_t count);
+// Why the function of a call is none of those that are known; nothing where it is no function at all.
+void enz_why_no_function(EnzValue call, EnzTextSink sink, void *context);
 void enz_marker_arg(EnzValue call, uint32_t index, EnzMarkerArg *out);
 // Whether an argument is the address of integers, whether it may be that of a descriptor of an array, and whether a
 // function uses a parameter as one.

@@ -44,8 +44,15 @@ public:
 
   // In the order in which they are found.
   SetVector<Function *> functions;
+  // Where another may come from, if that can be said.
+  std::string why;
 
 private:
+  bool refuse(const Twine &reason) {
+    why = reason.str();
+    return false;
+  }
+
   bool follow(Value *value) {
     if (auto *function = dyn_cast<Function>(value)) {
       functions.insert(function);
@@ -78,12 +85,13 @@ private:
   // What callers pass, if all of them are here.
   bool handedTo(Argument &parameter) {
     Function &function = *parameter.getParent();
+    const std::string what = ("the function is what the callers of '" + function.getName() + "' choose").str();
     if (!function.hasLocalLinkage() || function.isVarArg())
-      return false;
+      return refuse(what + ", which other files may call: it is not static");
     for (Use &use : function.uses()) {
       auto *call = dyn_cast<CallBase>(use.getUser());
       if (!call || !call->isCallee(&use) || call->arg_size() != function.arg_size())
-        return false;
+        return refuse(what + ", whose address is handed on");
       work_.push_back(call->getArgOperand(parameter.getArgNo()));
     }
     return true;
@@ -91,8 +99,10 @@ private:
 
   bool returnedBy(CallBase &call) {
     auto *function = dyn_cast_or_null<Function>(enz::resolve(call.getCalledOperand()));
-    if (!function || !enz::exactBody(*function) || !function->getReturnType()->isPointerTy())
+    if (!function || !function->getReturnType()->isPointerTy())
       return false;
+    if (!enz::exactBody(*function))
+      return refuse("the function is what '" + function->getName() + "' returns, whose body may be another than here");
     for (BasicBlock &block : *function)
       if (auto *ret = dyn_cast<ReturnInst>(block.getTerminator()))
         work_.push_back(ret->getReturnValue());
@@ -104,12 +114,16 @@ private:
     if (!variables_.insert(base).second)
       return true;
     if (isa<AllocaInst>(base))
-      return written(*base);
+      return written(*base) || refuse("the function is read from a variable whose address is handed on");
     auto *global = dyn_cast<GlobalVariable>(base);
-    if (!global || !global->hasDefinitiveInitializer() || global->isExternallyInitialized())
-      return false;
+    if (!global)
+      return refuse("the function is read from memory that others may write to");
+    const std::string others =
+        ("the function is read from '" + global->getName() + "', which others may write to").str();
+    if (!global->hasDefinitiveInitializer() || global->isExternallyInitialized())
+      return refuse(others);
     addEntries(*global->getInitializer());
-    return global->isConstant() || (global->hasLocalLinkage() && written(*global));
+    return global->isConstant() || (global->hasLocalLinkage() && written(*global)) || refuse(others);
   }
 
   // Other fields than pointers to functions are what is not called.
@@ -256,4 +270,16 @@ size_t enz_split_markers(EnzHost host, const EnzStr *substrings, size_t count) {
     ++changed;
   }
   return changed;
+}
+
+void enz_why_no_function(EnzValue raw, EnzTextSink sink, void *context) {
+  auto *call = enz::as<CallBase>(raw);
+  const unsigned at = call && call->hasStructRetAttr() ? 1 : 0;
+  if (!call || call->arg_size() <= at)
+    return;
+  Choices choices;
+  if (!choices.collect(call->getArgOperand(at))) {
+    enz::SinkStream out(sink, context);
+    *out << choices.why;
+  }
 }

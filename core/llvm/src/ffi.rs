@@ -461,6 +461,7 @@ unsafe extern "C" {
     pub fn enz_function_clear(function: ValueRef);
 
     pub fn enz_split_markers(host: HostRef, substrings: *const Str, count: usize) -> usize;
+    pub fn enz_why_no_function(call: ValueRef, sink: TextSink, context: *mut c_void);
     pub fn enz_marker_calls(
         host: HostRef,
         substrings: *const Str,

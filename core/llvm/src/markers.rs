@@ -99,6 +99,13 @@ impl Session {
         unsafe { ffi::enz_split_markers(self.host, parts.as_ptr(), parts.len()) };
     }
 
+    /// Where the function of a call comes from, if that is not known; nothing if it is no function at all.
+    pub fn why_no_function(&self, call: &MarkerCall) -> String {
+        let Some(value) = self.found.get(call.handle).and_then(|f| f.call) else { return String::new() };
+        // SAFETY: the call is in the module and was not replaced.
+        collect(|sink, context| unsafe { ffi::enz_why_no_function(value, sink, context) }).1
+    }
+
     /// Pairs of `calls`: what the function of the first calls or names contains the second, or the second gives the function.
     pub fn marker_needs(&self, calls: &[MarkerCall]) -> Vec<(usize, usize)> {
         let values: Vec<(usize, ValueRef)> = calls
