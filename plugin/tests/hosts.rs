@@ -414,6 +414,30 @@ fn a_function_in_another_file_is_differentiated_in_the_link() {
 }
 
 #[test]
+fn functions_that_other_files_choose_are_differentiated_in_the_link() {
+    let helper = "extern double __enzyme_autodiff(void *, ...);
+double slope(double (*f)(double), double x) { return __enzyme_autodiff((void *)f, x); }
+";
+    let main = "#include <stdio.h>
+double slope(double (*f)(double), double x);
+static double square(double x) { return x * x; }
+static double cube(double x) { return x * x * x; }
+int main(int count, char **words) { printf(\"%g %g\\n\", slope(square, 3), slope(count > 7 ? square : cube, 3)); }
+";
+    let pass = format!("-fpass-plugin={}", plugin());
+    let load = format!("-Wl,--load-pass-plugin={}", plugin());
+    let folder = Folder::new("chosen", &[("a.c", helper), ("b.c", main)]);
+    for level in ["-O0", "-O2"] {
+        let args = [level, "-flto", &pass, "a.c", "b.c", "-o", "program", "--ld-path=/usr/bin/ld.lld-22", &load];
+        folder.run("clang-22", &args);
+        assert_eq!(folder.result().trim(), "6 27", "{level}");
+    }
+    // By itself the first file may have other callers.
+    let out = folder.try_run("clang-22", &["-O2", &pass, "-c", "a.c", "-o", "alone.o"]);
+    assert!(!out.status.success() && String::from_utf8_lossy(&out.stderr).contains("E0103"));
+}
+
+#[test]
 fn rustc() {
     let source = "unsafe extern \"C\" { fn __enzyme_autodiff(f: *const (), x: f64) -> f64; }
 #[inline(never)] extern \"C\" fn square(x: f64) -> f64 { x * x }
