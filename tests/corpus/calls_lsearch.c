@@ -1,7 +1,8 @@
+// corpus: native
+//
 // Tables that are searched from one end to the other by the C library, and grow: `lsearch` gathers reactions by name,
 // `lfind` looks rate constants up; what wide characters are moved with moves floats, too (`wmemcpy`, `wmemmove`: four
 // bytes each). The loss is a power sum over the gathered rates.
-// corpus: native
 #include "corpus.h"
 
 #include <search.h>

@@ -1,7 +1,10 @@
+// corpus: flags -fenable-matrix
+//
 // Matrices that are types of the language (clang's matrix_type): products, transpositions, loads and stores by columns,
 // which are intrinsics until late in the pipeline. A Kalman filter's step of prediction and correction, repeated; the
-// loss is the squared innovation over its variance. Active: the transition, the start and the measurements. Source:
-// Kalman, "A New Approach to Linear Filtering and Prediction Problems" (1960). corpus: flags -fenable-matrix
+// loss is the squared innovation over its variance. Active: the transition, the start and the measurements.
+//
+// Source: Kalman, "A New Approach to Linear Filtering and Prediction Problems" (1960).
 #include "corpus.h"
 
 typedef double square __attribute__((matrix_type(3, 3)));
