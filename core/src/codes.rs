@@ -31,7 +31,7 @@ code! {
         "pass one argument per parameter of the function, and its shadow after each one that is enzyme_dup";
     E0102, "an annotation is not known",
         "use enzyme_const, enzyme_dup, enzyme_dupnoneed or enzyme_out";
-    E0103, "the function to differentiate is not a constant",
+    E0103, "the function to differentiate is not known",
         "pass the function itself, or one of several that are chosen between in this file; what callers choose is known if the function around the call is static";
     E0104, "the function to differentiate has no body here",
         "compile its definition into the same module, or link with -flto and load the plugin in ld.lld";

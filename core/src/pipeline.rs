@@ -525,18 +525,20 @@ fn differentiate(
     let sized = call.callee.contains(AUGMENT_SIZE).then(|| tape_size::asked(&session.ir, call)).transpose()?;
     let (asker, call) = (call, sized.as_ref().unwrap_or(call));
     let mode = marker::mode_of(&call.callee)?;
-    let func = match (marker::function_of(call), session.why_no_function(call)) {
-        (Ok(func), _) => func,
-        (Err(report), why) if why.is_empty() => return Err(report.into()),
-        // With all files together, all callers may be known.
-        (Err(_), _) if phase.may_defer() => return Ok((Outcome::Deferred, Vec::new())),
-        (Err(_), why) => {
-            let what = format!(
-                "which function '{}' is to differentiate is not known when the program is compiled",
-                call.callee
-            );
-            return Err(Report::new(codes::E0103, what).note(why).into());
-        }
+    let func = match marker::function_of(call) {
+        Ok(func) => func,
+        Err(report) => match session.why_no_function(call) {
+            why if why.is_empty() => return Err(report.into()),
+            // With all files together, all callers may be known.
+            _ if phase.may_defer() => return Ok((Outcome::Deferred, Vec::new())),
+            why => {
+                let what = format!(
+                    "which function '{}' is to differentiate is not known when the program is compiled",
+                    call.callee
+                );
+                return Err(Report::new(codes::E0103, what).note(why).into());
+            }
+        },
     };
     let mut marker = match marker::parse(&session.ir, call, mode, func) {
         Ok(marker) => marker,

@@ -240,10 +240,9 @@ impl Session {
 
     /// As [`Session::forget_bodies`], of the functions of which `test` holds.
     pub fn forget_bodies_if(&mut self, test: impl Fn(&Module, &Func) -> bool) {
-        let clones = std::mem::take(&mut self.clones);
-        let (gone, kept) = clones.into_iter().partition(|(f, _)| test(&self.ir, &self.ir.funcs[*f]));
+        let clones = std::mem::take(&mut self.clones).into_iter();
+        let (gone, kept): (BTreeMap<_, _>, _) = clones.partition(|(f, _)| test(&self.ir, &self.ir.funcs[*f]));
         self.clones = kept;
-        let gone: BTreeMap<FuncId, ValueRef> = gone;
         for (f, clone) in gone {
             self.imported.forget_body(f);
             self.facts.remove(&f);
