@@ -451,19 +451,20 @@ const LARGEST_MODULE: usize = 80_000;
 
 /// LLVM assembly to break: the corpus, and some generated programs, before the plugin.
 fn modules(arguments: &Arguments, folder: &Path) -> Result<Vec<(String, String)>> {
-    let mut sources = corpus::files(&toolchain::root().join("tests/corpus"), &["c"])?;
+    let programs = corpus::programs()?.into_iter().filter(|program| !program.is_cpp());
+    let mut sources: Vec<_> = programs.map(|program| (program.source, program.flags)).collect();
     for id in 0..60 {
         let program = generate::program(arguments.seed, id, &weights(arguments));
         let path = folder.join(format!("program{id}.c"));
         std::fs::write(&path, run::batch(&[&program]).0).map_err(Error::io("writing a program"))?;
-        sources.push(path);
+        sources.push((path, Vec::new()));
     }
     let mut modules = Vec::new();
-    for source in sources {
+    for (source, flags) in sources {
         for level in ["-O0", "-O2"] {
             let mut command = std::process::Command::new(toolchain::llvm_program("clang"));
             command.args([level, "-w", "-S", "-emit-llvm", "-DCORPUS_SMALL", "-I"]).arg(run::sources());
-            command.arg(&source).args(["-o", "-"]);
+            command.args(&flags).arg(&source).args(["-o", "-"]);
             let finished = process::run(&mut command, Duration::from_secs(60))?.expect_success("clang failed")?;
             let name = source.file_stem().unwrap_or_default().to_string_lossy();
             // Many small modules say more than a few large ones.
