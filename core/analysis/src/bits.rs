@@ -251,6 +251,14 @@ impl<'a> Flow<'a> {
         self.place(v, p).is_some_and(|place| self.copied.from_floats.contains(&place))
     }
 
+    /// Whether metadata says that what `i` reads as the integer `v` are floats.
+    fn is_stated_float(&self, i: InstId, v: ValueId) -> bool {
+        let runs = self.facts.access_types.get(&i).map_or(&[][..], Vec::as_slice);
+        !runs.is_empty()
+            && runs.iter().all(|run| matches!(run.ty, ByteType::Float(_)))
+            && runs.iter().map(|run| run.size).sum::<u64>() == self.size(v)
+    }
+
     /// The integers by which the store `i` changes, in its place, what may be the sign, the exponent or the precision of
     /// a float: `place ^= 0x80`. Integers lie there as well, so only a constant that is of use for floats tells.
     fn in_place(&self, i: InstId) -> Vec<ValueId> {
@@ -324,7 +332,8 @@ impl<'a> Flow<'a> {
                 // What the caller keeps in its memory may be floats that nobody here reads as such.
                 let hidden = !self.facts.access_types.contains_key(&i)
                     && class.is_some_and(|c| self.outer.contains(&c) && self.memory.classes[c].floats().is_empty());
-                let floats = hidden || returned || self.on_floats(r, *p, 2) || self.is_copy(r, *p);
+                let float = self.is_copy(r, *p) || self.is_stated_float(i, r);
+                let floats = hidden || returned || float || self.on_floats(r, *p, 2);
                 class.is_some_and(|c| self.classes.contains(&c)) || counted && floats
             }
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
@@ -354,7 +363,7 @@ impl<'a> Flow<'a> {
         let certain = match (&inst.op, args) {
             (Op::Load(_), [p]) => {
                 let left = self.place(r, *p).is_some_and(|read| self.left.meeting(read).next().is_some());
-                left || tainted && self.is_copy(r, *p)
+                left || tainted && (self.is_copy(r, *p) || self.is_stated_float(i, r))
             }
             (Op::Call(_) | Op::Invoke { .. }, _) => match self.callee(i) {
                 Some((g, _)) => {
