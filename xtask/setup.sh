@@ -23,7 +23,7 @@ llvm_major=22
 # host (clang, flang, lld) compile with sanitizers and OpenMP, look at the format of C++, differentiate C++ libraries, compare with
 # ADOL-C, and count instructions.
 build_packages="llvm-22-dev libclang-22-dev clang-22"
-test_packages="flang-22 libflang-22-dev lld-22 libomp-22-dev libclang-rt-22-dev clang-format-22
+test_packages="flang-22 libflang-22-dev lld-22 libomp-22-dev libclang-rt-22-dev clang-format-22 libc++-22-dev libc++abi-22-dev
 libeigen3-dev libboost-dev libglm-dev libnanoflann-dev libcolpack-dev libmpfr-dev libadolc-dev valgrind cmake pkg-config libllvm19"
 
 say() {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Timing, Units};
 use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse, Story};
-use enzyme_ir::{Facts, FastMath, FuncId, Op};
+use enzyme_ir::{Facts, FastMath, FuncId, Op, Type, TypeId};
 use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
 
 use crate::batch::{self, BATCH};
@@ -328,16 +328,22 @@ impl From<Report> for Failure {
     }
 }
 
-/// The function of a refusal, if what is missing there may be known in its callers.
-fn curable(session: &Session, root: FuncId, refused: &Refused) -> Option<String> {
+/// The function of a refusal, if what is missing there may be known in its callers; and functions that it calls, if floats
+/// come in integers from there, as structures do that are returned in registers.
+fn curable(session: &Session, root: FuncId, refused: &Refused) -> Vec<String> {
+    let name = |f: FuncId| session.ir.funcs[f].name.clone();
     let called_back = |i| {
         let target = session.ir.direct_callee(&session.ir.funcs[refused.func], i);
         target.is_some_and(|f| ["qsort", "qsort_r", "bsearch"].contains(&session.ir.funcs[f].name.as_str()))
     };
     let helps = match &refused.refusal.kind {
-        RefusalKind::UnknownType(_) | RefusalKind::NoShadow(_) => true,
+        RefusalKind::UnknownType(_) | RefusalKind::NoShadow(_) | RefusalKind::Variable(_) => true,
         RefusalKind::Conflict(Conflict::IndirectCall(_)) => true,
         RefusalKind::Conflict(Conflict::UnknownCall(i)) => called_back(*i),
+        RefusalKind::Conflict(Conflict::BitTrick(_)) => {
+            let others = calls(session, refused.func).map(|c| c.0).chain([refused.func]);
+            return others.filter(|f| *f != root && passes_words(session, *f)).map(name).collect();
+        }
         RefusalKind::Conflict(_)
         | RefusalKind::Control(_)
         | RefusalKind::Shape(_)
@@ -345,7 +351,20 @@ fn curable(session: &Session, root: FuncId, refused: &Refused) -> Option<String>
         | RefusalKind::Rule(_)
         | RefusalKind::Internal(_) => false,
     };
-    (helps && refused.func != root).then(|| session.ir.funcs[refused.func].name.clone())
+    Vec::from_iter((helps && refused.func != root).then(|| name(refused.func)))
+}
+
+/// Whether `f` has a body, and parameters or a result which are integers that floats have room in.
+fn passes_words(session: &Session, f: FuncId) -> bool {
+    let (func, types) = (&session.ir.funcs[f], &session.ir.ctx.types);
+    let is_word = |ty: TypeId| matches!(types[ty], Type::Int(bits) if bits >= 32);
+    let Type::Func { ret, .. } = types[func.sig] else { return false };
+    let is_returned = match &types[ret] {
+        Type::Struct(s) => s.fields.iter().flatten().any(|ty| is_word(*ty)),
+        Type::Array { elem, .. } => is_word(*elem),
+        _ => is_word(ret),
+    };
+    !func.is_declaration() && (is_returned || func.params.iter().any(|p| is_word(func.ty(*p))))
 }
 
 /// Functions that `from` calls, directly or not; those called on suspicion only if `all`.
@@ -370,7 +389,7 @@ fn calls(session: &Session, f: FuncId) -> impl Iterator<Item = (FuncId, bool)> +
 /// What might help against refusals in functions that `root` reaches.
 fn failure(session: &Session, root: FuncId, reached: &[FuncId], refused: &[Refused], reports: Vec<Report>) -> Failure {
     let certain = called(session, root, false);
-    let inline = refused.iter().filter_map(|r| curable(session, root, r)).collect();
+    let inline = refused.iter().flat_map(|r| curable(session, root, r)).collect();
     let suspected: BTreeSet<FuncId> =
         reached.iter().flat_map(|f| calls(session, *f)).filter(|c| c.1).map(|c| c.0).collect();
     let bad: Vec<FuncId> = refused.iter().map(|r| r.func).filter(|f| !certain.contains(f)).collect();

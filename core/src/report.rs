@@ -132,6 +132,7 @@ pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report
         }
         RefusalKind::Shape(what) => Report::new(codes::E0901, format!("'{}' was imported with {what}", func.name)),
         RefusalKind::Operation(what) => Report::new(codes::E0203, format!("no derivative for {what}")).note(here),
+        RefusalKind::Variable(what) => Report::new(codes::E0203, format!("no derivative for {what}")).note(here),
         RefusalKind::UnknownType(what) => {
             Report::new(codes::E0301, format!("the type of {what} is not known, and the derivative depends on it"))
                 .note(here)

@@ -1,6 +1,8 @@
 // std::function, lambdas and functors: a pipeline of captured steps, a function that makes functions, and Newton's method
 // that is given both the function and its derivative as lambdas. What is captured by value, by reference, and a pointer to
 // a plain function.
+//
+// corpus: libc++ O0 O2
 #include <functional>
 
 #include "corpus.hpp"

@@ -1,5 +1,7 @@
 // Exceptions inside the differentiated function: a line search whose trial point may leave the domain, which throws
 // std::domain_error and is caught; the step is then halved.
+//
+// corpus: libc++ O0 O2
 #include <stdexcept>
 #include <vector>
 

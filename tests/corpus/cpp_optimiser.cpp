@@ -1,5 +1,7 @@
 // A gradient in use: a small nonlinear conjugate-gradient optimiser, generic in the objective, takes __enzyme_autodiff of
 // a functor of std::vector; its result is checked against theory, and its objective in the usual way.
+//
+// corpus: libc++ O0 O2
 #include <vector>
 
 #include "corpus.hpp"

@@ -1,5 +1,8 @@
 // A generic Newton solver over scalar types and functors, with concepts: instantiated for double and for an own dual
 // number that gives the slope, which the plugin differentiates once more.
+//
+// corpus: libc++ O0 O2
+#include <cmath>
 #include <concepts>
 
 #include "corpus.hpp"

@@ -1,5 +1,7 @@
 // Hand-made type erasure: a value-semantic `Potential` with a small table of function pointers and a cloned heap object;
 // the force constants are active.
+//
+// corpus: libc++ O0 O2
 #include "corpus.hpp"
 
 class Potential {

@@ -1,5 +1,7 @@
 // Exceptions thrown and caught inside of the differentiated function: in a loop, nested, rethrown, out of callees that keep
 // caches of their own, past destructors that change active data, from constructors, until an attempt succeeds.
+//
+// corpus: libc++ O0 O2
 #include <exception>
 #include <memory>
 #include <stdexcept>

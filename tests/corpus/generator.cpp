@@ -1,5 +1,7 @@
 // Coroutines: a generator of the terms of a series, one that integrates an equation step by step and is asked for as many
 // steps as it takes, and one that reads from another. Their frames are on the heap and hold what is differentiated.
+//
+// corpus: libc++ O0 O2
 #include <coroutine>
 #include <utility>
 

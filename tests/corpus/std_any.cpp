@@ -1,5 +1,7 @@
 // corpus: levels O1 O2 O3 Og
 // std::any and std::initializer_list: heterogeneous components of a circuit, told apart by any_cast; impedance at a frequency.
+//
+// corpus: libc++ O0 O2
 #include <any>
 #include <initializer_list>
 #include <vector>

@@ -1,5 +1,7 @@
 // std::array by value and by reference: a fourth-order Runge-Kutta step of the Lorenz system, whose state is
 // std::array<double, 3> passed and returned by value.
+//
+// corpus: libc++ O0 O2
 #include <array>
 
 #include "corpus.hpp"

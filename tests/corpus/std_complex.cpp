@@ -1,5 +1,7 @@
 // std::complex: magnitude of the response of an RLC ladder and of a Joukowski-mapped potential flow: multiplication,
 // division, exp, sqrt, pow, abs, arg and polar.
+//
+// corpus: libc++ O0 O2
 #include <complex>
 
 #include "corpus.hpp"

@@ -1,5 +1,7 @@
 // std::cout in an active function, with manipulators: a Newton iteration for Kepler's equation E - e sin E = M which
 // prints its iterates when it is told to.
+//
+// corpus: libc++ O0 O2
 #include <iomanip>
 #include <iostream>
 

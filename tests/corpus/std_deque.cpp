@@ -1,5 +1,7 @@
 // std::deque as a sliding window: response of a room impulse filter with feedback. push_back and pop_front at each
 // sample, so that blocks of the deque come and go.
+//
+// corpus: libc++ O0 O2
 #include <deque>
 
 #include "corpus.hpp"

@@ -1,5 +1,7 @@
 // std::forward_list and std::stack: sparse polynomials as sorted lists of terms, multiplied by insertion, and a Horner
 // scheme from a stack.
+//
+// corpus: libc++ O0 O2
 #include <forward_list>
 #include <stack>
 

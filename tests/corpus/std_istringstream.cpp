@@ -1,5 +1,7 @@
 // std::istringstream: the constants of a van der Waals gas are read from text inside the differentiated function;
 // pressure work along an isotherm with respect to temperature, amounts and volumes.
+//
+// corpus: libc++ O0 O2
 #include <sstream>
 #include <string>
 

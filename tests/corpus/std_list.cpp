@@ -1,5 +1,7 @@
 // std::list: a vortex sheet. Segments that stretch beyond a limit get a new vortex in the middle (insert), weak ones
 // are erased, then all move with the induced velocity of a desingularised Biot-Savart sum.
+//
+// corpus: libc++ O0 O2
 #include <list>
 
 #include "corpus.hpp"

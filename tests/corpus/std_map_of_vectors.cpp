@@ -1,5 +1,7 @@
 // Measurements grouped by station: a std::map of std::vector that grows through operator[], walked, searched and counted
 // through its iterators in both directions.
+//
+// corpus: libc++ O0 O2
 #include <map>
 #include <vector>
 

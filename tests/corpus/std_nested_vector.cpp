@@ -1,5 +1,7 @@
 // Nested std::vector<std::vector<double>>: log-likelihood of a first-order hidden Markov model by the scaled forward
 // algorithm (Rabiner 1989), with softmax rows.
+//
+// corpus: libc++ O0 O2
 #include <vector>
 
 #include "corpus.hpp"

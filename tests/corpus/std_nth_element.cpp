@@ -1,5 +1,7 @@
 // std::nth_element, partial_sort, min_element, max_element, minmax, clamp and heaps: a trimmed mean, the median and the
 // largest three of transformed samples.
+//
+// corpus: libc++ O0 O2
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // <numeric>: accumulate, inner_product, partial_sum, adjacent_difference, transform_reduce and iota: statistics of a
 // price series, its Sharpe ratio and its drawdown.
+//
+// corpus: libc++ O0 O2
 #include <cmath>
 #include <numeric>
 #include <vector>

@@ -1,5 +1,7 @@
 // std::optional as the result of a ray-sphere intersection: brightness of a scene of spheres seen along a few rays; a
 // ray that hits nothing gives no value.
+//
+// corpus: libc++ O0 O2
 #include <optional>
 
 #include "corpus.hpp"

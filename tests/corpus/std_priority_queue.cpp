@@ -1,5 +1,7 @@
 // std::priority_queue: Dijkstra's shortest paths on a grid graph whose edge weights are functions of parameters; the
 // length of the shortest path with respect to them (by the envelope theorem the sum over the path taken).
+//
+// corpus: libc++ O0 O2
 #include <queue>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // <random> with a fixed seed and <chrono> in an active function: a Monte Carlo estimate of an Asian option by the
 // pathwise method; the random numbers are inactive, the path is not.
+//
+// corpus: libc++ O0 O2
 #include <chrono>
 #include <random>
 

@@ -1,5 +1,7 @@
 // Ranges and views: transform, filter, take, drop, reverse, iota and zip by hand: a weighted power sum over the
 // positive entries and a convolution with itself.
+//
+// corpus: libc++ O0 O2
 #include <algorithm>
 #include <ranges>
 #include <vector>

@@ -1,5 +1,7 @@
 // std::set ordered by active keys: the area below the upper envelope of points, which are visited from left to right
 // through a std::set<std::pair<double, double>>.
+//
+// corpus: libc++ O0 O2
 #include <set>
 #include <utility>
 

@@ -1,5 +1,7 @@
 // std::shared_ptr: an expression graph with shared subexpressions, built by overloaded operators and evaluated with
 // virtual functions: Rosenbrock's function of two variables plus a coupling.
+//
+// corpus: libc++ O0 O2
 #include <memory>
 
 #include "corpus.hpp"

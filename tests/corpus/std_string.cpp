@@ -1,5 +1,7 @@
 // std::string in an active function: an arithmetic formula in reverse Polish notation is built by concatenation,
 // tokenised and evaluated; numbers of the formula name variables.
+//
+// corpus: libc++ O0 O2
 #include <string>
 #include <vector>
 

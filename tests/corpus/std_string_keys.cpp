@@ -1,6 +1,8 @@
 // Names beside numbers: positions of a portfolio with their labels, gathered by label in an ordered map, copied, grown and
 // sorted, all within the differentiated function. A string keeps short content in itself and points to itself, so its
 // characters and the numbers beside it are hard to tell apart.
+//
+// corpus: libc++ O1 O2
 #include <algorithm>
 #include <map>
 #include <string>

@@ -1,5 +1,7 @@
 // std::ostringstream and std::cerr-like logging in an active function: a gradient descent of x^4 - a x^2 + b x that
 // reports its progress into a stream; only the text depends on the logging.
+//
+// corpus: libc++ O0 O2
 #include <sstream>
 #include <string>
 

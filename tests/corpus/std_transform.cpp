@@ -1,5 +1,7 @@
 // <algorithm> without comparisons: transform, for_each, generate, copy, reverse_copy, rotate, fill, swap_ranges: a
 // filter bank.
+//
+// corpus: libc++ O0 O2
 #include <algorithm>
 #include <array>
 #include <vector>

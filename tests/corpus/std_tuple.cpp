@@ -1,5 +1,7 @@
 // std::tuple and std::pair returned by value, structured bindings, std::tie and std::apply: a Kalman filter of position
 // and velocity with scalar measurements; the log-likelihood with respect to noise and initial state.
+//
+// corpus: libc++ O0 O2
 #include <tuple>
 #include <utility>
 

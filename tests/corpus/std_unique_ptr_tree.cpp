@@ -1,5 +1,7 @@
 // A tree of std::unique_ptr: Barnes-Hut potential of point masses on a line, the tree is built, filled with centres of
 // mass, walked and destroyed inside the differentiated function.
+//
+// corpus: libc++ O0 O2
 #include <memory>
 
 #include "corpus.hpp"

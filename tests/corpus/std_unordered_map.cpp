@@ -1,5 +1,7 @@
 // std::unordered_map as a memo table of active values: the value of a game of dice with a biased die, E(s) = sum_f p_f
 // E(s + f), E(s >= 12) = (s - 12)^2 + 1, computed by recursion with memoisation.
+//
+// corpus: libc++ O0 O2
 #include <unordered_map>
 
 #include "corpus.hpp"

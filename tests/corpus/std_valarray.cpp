@@ -1,5 +1,7 @@
 // std::valarray with its expression templates, slices and reductions: a one-dimensional shallow-water step by Lax-
 // Friedrichs.
+//
+// corpus: libc++ O0 O2
 #include <valarray>
 
 #include "corpus.hpp"

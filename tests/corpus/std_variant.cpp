@@ -1,5 +1,7 @@
 // std::variant and std::visit: a signed-distance scene of circles, boxes and half-planes blended smoothly; its value at
 // some points.
+//
+// corpus: libc++ O0 O2
 #include <variant>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // A number or a box in one place, at every level of optimisation: products of numbers, nested in std::variant by
 // std::unique_ptr, moved through parameters and temporaries.
+//
+// corpus: libc++ O0 O2
 #include <memory>
 #include <variant>
 

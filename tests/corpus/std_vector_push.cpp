@@ -1,5 +1,7 @@
 // std::vector that grows by push_back inside the differentiated function: the trapezoidal arc length of a parametric
 // curve r(t) = sum_k (a_k cos kt, b_k sin kt), sampled adaptively: a segment that bends more than a threshold is split.
+//
+// corpus: libc++ O0 O2
 #include <vector>
 
 #include "corpus.hpp"

@@ -1,5 +1,7 @@
 // std::vector by reference with its shadow vector: resize, insert, erase and reserve in the primal. A polymer chain:
 // beads are inserted at midpoints, the ends are erased, the energy is that of springs and bending.
+//
+// corpus: libc++ O0 O2
 #include <vector>
 
 #include "corpus.hpp"

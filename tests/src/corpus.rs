@@ -4,7 +4,7 @@
 //! `TIME name primal_ns=... gradient_ns=... ratio=...`. One whose source has a line `// corpus: stdout TEXT` prints exactly that
 //! line and nothing else. A line `// corpus: flags -fsome-option` gives clang further options. A line `// corpus: levels O0 O2` has
 //! it compiled at these levels only: for C++ whose headers alone take clang many seconds (`tests/corpus/README.md` says which
-//! levels those are).
+//! levels those are). A line `// corpus: libc++ O0 O2` names levels at which it is compiled with that library as well.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,10 +86,7 @@ pub fn programs_in(folder: &Path) -> Result<Vec<Program>> {
         let text = std::fs::read_to_string(&source).map_err(Error::io(format!("reading {}", source.display())))?;
         let exact = text.lines().find_map(|line| line.strip_prefix(EXACT)).map(|line| format!("{line}\n"));
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let levels = match text.lines().find_map(|line| line.strip_prefix(LEVELS)) {
-            Some(line) => levels(line).map_err(|error| Error::Failed(format!("{}: {error}", source.display())))?,
-            None => Level::ALL.to_vec(),
-        };
+        let levels = levels_after(&source, LEVELS)?.unwrap_or_else(|| Level::ALL.to_vec());
         let flags = text.lines().find_map(|line| line.strip_prefix(FLAGS)).unwrap_or("");
         let flags = flags.split_whitespace().map(str::to_owned).collect();
         programs.push(Program { name, source, exact, levels, flags });
@@ -98,6 +95,14 @@ pub fn programs_in(folder: &Path) -> Result<Vec<Program>> {
         return Err(Error::Failed(format!("no programs in {}", folder.display())));
     }
     Ok(programs)
+}
+
+/// The levels that a program's line with a marker names, if it has one.
+pub fn levels_after(source: &Path, marker: &str) -> Result<Option<Vec<Level>>> {
+    let text = std::fs::read_to_string(source).map_err(Error::io(format!("reading {}", source.display())))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(marker));
+    let named = line.map(|line| levels(line).map_err(|error| Error::Failed(format!("{}: {error}", source.display()))));
+    named.transpose()
 }
 
 /// The levels that a line names.

@@ -56,10 +56,11 @@ fn object(program: &Program<'_>, o: &Object) -> String {
 }
 
 fn span(s: Span) -> String {
-    match (s.stride, s.both) {
-        (0, _) => s.offset.to_string(),
-        (n, false) => format!("{}+{n}n", s.offset),
-        (n, true) => format!("{}±{n}n", s.offset),
+    match (s.stride, s.both, s.further) {
+        (0, ..) => s.offset.to_string(),
+        (n, false, None) => format!("{}+{n}n", s.offset),
+        (n, false, Some(most)) => format!("{}+{n}n to {most}", s.offset),
+        (n, true, _) => format!("{}±{n}n", s.offset),
     }
 }
 

@@ -14,6 +14,8 @@ pub enum RefusalKind {
     Shape(&'static str),
     /// An operation without a derivative.
     Operation(String),
+    /// An operation that has a derivative where an argument of it is a constant.
+    Variable(&'static str),
     /// The type of copied bytes is not known, and the derivative depends on it.
     UnknownType(&'static str),
     /// A pointer to active memory has no shadow.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 78] = [
+const SOURCES: [&str; 79] = [
     "plugin",
     "options",
     "host",
@@ -35,6 +35,7 @@ const SOURCES: [&str; 78] = [
     "products",
     "views",
     "slopes",
+    "halves",
     "scalar",
     "checkpoint",
     "temporaries",

@@ -1,6 +1,7 @@
 // Bodies of functions of the GNU C++ library that stand in its shared object: red-black trees (`std::map`, `std::set`)
 // and doubly linked lists. They link nodes, and their derivatives link the shadows of nodes in the same way, which only
-// a body can say. And bodies of functions of the C library that search or move. The build compiles this file to bitcode.
+// a body can say. Of LLVM's C++ library (libc++) the counts of `std::shared_ptr` stand there. And bodies of functions of
+// the C library that search or move. The build compiles this file to bitcode.
 //
 // Trees after Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", chapter 13, with null for black leaves.
 // The header of a tree is a node whose parent is the root and whose children are the first and the last node; the
@@ -255,6 +256,38 @@ struct node *_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base(struct node *x)
         up = up->parent;
     }
     return up;
+}
+
+struct counts;
+
+// The virtual functions of `std::__1::__shared_weak_count`, in the order of the ABI.
+struct counts_table {
+    void (*ends[2])(struct counts *);
+    void (*on_zero)(struct counts *);
+    const void *(*deleter)(const struct counts *, const void *);
+    void (*on_zero_weak)(struct counts *);
+};
+
+// Both counts are of further owners: the last one finds zero.
+struct counts {
+    const struct counts_table *table;
+    long owners, weak_owners;
+};
+
+void _ZNSt3__119__shared_weak_count14__release_weakEv(struct counts *self)
+{
+    if (__atomic_load_n(&self->weak_owners, __ATOMIC_ACQUIRE) == 0 ||
+        __atomic_add_fetch(&self->weak_owners, -1, __ATOMIC_ACQ_REL) == -1)
+        self->table->on_zero_weak(self);
+}
+
+struct counts *_ZNSt3__119__shared_weak_count4lockEv(struct counts *self)
+{
+    long owners = __atomic_load_n(&self->owners, __ATOMIC_SEQ_CST);
+    while (owners != -1)
+        if (__atomic_compare_exchange_n(&self->owners, &owners, owners + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return self;
+    return 0;
 }
 
 void _ZNSt8__detail15_List_node_base7_M_hookEPS0_(struct link *self, struct link *position)

@@ -342,6 +342,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  if (enz::separateHalves(*clone)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager separated;
+    addCleanup(separated);
+    run(*host, *clone, std::move(separated));
+  }
   if (enz::raiseAtomicAdditions(*clone)) {
     host->functions->invalidate(*clone, PreservedAnalyses::none());
     FunctionPassManager raised;

@@ -622,8 +622,15 @@ private:
     const auto constant = [&](const APInt &value) { return ConstantInt::get(bits->getType(), value); };
     Value *kept = at.CreateAnd(bits, constant(sign | exponent));
     Value *least = at.CreateOr(kept, constant(APInt::getOneBitSet(width, mantissa)));
-    Value *small = at.CreateICmpEQ(at.CreateAnd(bits, constant(exponent)), constant(APInt::getZero(width)));
-    return steady(at, at.CreateSelect(small, least, kept), real);
+    return steady(at, at.CreateSelect(isSmall(at, bits, real), least, kept), real);
+  }
+
+  // Whether a float with these bits is below the smallest normal number.
+  static Value *isSmall(IRBuilder<> &at, Value *bits, Type *real) {
+    const unsigned width = bits->getType()->getIntegerBitWidth();
+    const APInt exponent = APInt::getBitsSet(width, mantissaOf(real), width - 1);
+    Value *kept = at.CreateAnd(bits, ConstantInt::get(bits->getType(), exponent));
+    return at.CreateICmpEQ(kept, ConstantInt::get(bits->getType(), 0));
   }
 
   static Value *inLane(IRBuilder<> &at, Value *value, unsigned lane) {
@@ -684,7 +691,11 @@ private:
       slope = slope ? at.CreateFMul(slope, scale) : scale;
       if (term.kind == Term::Bits) {
         Type *word = IntegerType::get(real->getContext(), from->getPrimitiveSizeInBits());
-        slope = at.CreateFDiv(slope, widened(powerOf(at, at.CreateBitCast(x, word), from)));
+        Value *read = at.CreateBitCast(x, word);
+        slope = at.CreateFDiv(slope, widened(powerOf(at, read, from)));
+        // Where a count shares its place with a float, the float is none: its exponent is zero.
+        if (!cast)
+          slope = at.CreateSelect(isSmall(at, read, from), ConstantFP::getZero(wide), slope);
       }
       for (const auto &[when, taken] : term.when) {
         Value *zero = ConstantFP::getZero(wide), *holds = inLane(at, when, lane);

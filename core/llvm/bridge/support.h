@@ -186,6 +186,9 @@ void keepOrder(llvm::Function &function);
 // Notes which reads and writes are of floats, for `giveSlopes`.
 void noteFloats(llvm::Function &function);
 
+// Words that are two halves become two values where ways meet; returns whether there were any.
+bool separateHalves(llvm::Function &function);
+
 // Floats that are made of the bits of floats by arithmetic get slopes; returns whether there were any.
 bool giveSlopes(llvm::Function &function);
 

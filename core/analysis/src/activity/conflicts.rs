@@ -13,8 +13,16 @@ impl Pass<'_> {
         let Some(unit) = self.program.unit(self.f) else { return false };
         let objects = &unit.memory.classes[class].objects;
         let func = self.program.func(self.f);
+        // Beside null lies no memory: what the last element of an empty array would be is not read.
+        let beside_null = |v: ValueId| {
+            let number = func.as_const(v).and_then(|c| self.program.module.ctx.consts.as_u64(c));
+            number.is_some_and(|n| n.min(n.wrapping_neg()) >> 16 == 0)
+        };
         let made = |o: &Object| match o {
-            Object::Unknown(f, i) => *f == self.f && matches!(func.insts[*i].op, Op::Cast(CastOp::IntToPtr)),
+            Object::Unknown(f, i) if *f == self.f => {
+                let inst = &func.insts[*i];
+                matches!(inst.op, Op::Cast(CastOp::IntToPtr)) && !inst.args.iter().any(|v| beside_null(*v))
+            }
             _ => false,
         };
         !objects.is_empty() && objects.iter().all(made) && !unit.outer_classes.contains(&class)

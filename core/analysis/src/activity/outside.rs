@@ -40,9 +40,19 @@ const PRINT_TO: [&str; 5] = ["fprintf", "vfprintf", "__fprintf_chk", "__vfprintf
 /// The numbers are where the last argument says.
 const PRINT_LISTS: [&str; 6] =
     ["vsprintf", "vsnprintf", "__vsprintf_chk", "__vsnprintf_chk", "vfprintf", "__vfprintf_chk"];
-const TERMINAL: [&str; 8] =
-    ["stdout", "stderr", "__stdoutp", "__stderrp", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZNSt3__14coutE"];
-const READ_NUMBERS: [&str; 16] = [
+const TERMINAL: [&str; 10] = [
+    "stdout",
+    "stderr",
+    "__stdoutp",
+    "__stderrp",
+    "_ZSt4cout",
+    "_ZSt4cerr",
+    "_ZSt4clog",
+    "_ZNSt3__14coutE",
+    "_ZNSt3__14cerrE",
+    "_ZNSt3__14clogE",
+];
+const READ_NUMBERS: [&str; 22] = [
     "atof",
     "strtod",
     "strtof",
@@ -59,9 +69,15 @@ const READ_NUMBERS: [&str; 16] = [
     "_ZSt10from_charsPKcS0_RdSt12chars_format",
     "_ZSt10from_charsPKcS0_RfSt12chars_format",
     "_ZSt10from_charsPKcS0_ReSt12chars_format",
+    "_ZNSt3__14stodERKNS_12basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEEEPm",
+    "_ZNSt3__14stofERKNS_12basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEEEPm",
+    "_ZNSt3__15stoldERKNS_12basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEEEPm",
+    "_ZNSt3__113basic_istreamIcNS_11char_traitsIcEEErsERd",
+    "_ZNSt3__113basic_istreamIcNS_11char_traitsIcEEErsERf",
+    "_ZNSt3__113basic_istreamIcNS_11char_traitsIcEEErsERe",
 ];
 /// How names of functions begin that copy characters to where they may be read again.
-const COPY_CHARACTERS: [&str; 16] = [
+const COPY_CHARACTERS: [&str; 17] = [
     "strcpy",
     "strncpy",
     "strcat",
@@ -77,6 +93,7 @@ const COPY_CHARACTERS: [&str; 16] = [
     "__stpcpy",
     "__stpncpy",
     "_ZNSt7__cxx1112basic_string",
+    "_ZNSt3__112basic_string",
     "_ZSt16__ostream_insert",
 ];
 const FORTRAN_OUTPUT: &str = "_FortranAioOutput";

@@ -8,15 +8,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use enzyme_ir::{
-    BinOp, ByteType, CastOp, Const, ConstId, Context, Facts, FloatKind, Func, FuncId, Global, GlobalId, InstId, Module,
-    Op, Type, TypeId, ValueDef, ValueId,
+    BinOp, ByteType, CastOp, Const, ConstId, Facts, Func, FuncId, Global, GlobalId, InstId, Module, Op, Type, TypeId,
+    ValueDef, ValueId,
 };
 use indexmap::IndexSet;
 
 use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
-use super::index::{choices, factor, is_address, leads_nowhere, may_step_back, numbered, signed, traces_to_pointer};
+use super::index::{
+    bits_of, choices, factor, is_address, is_counter, leads_nowhere, may_step_back, numbered, signed, traces_to_pointer,
+};
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
 use crate::callee::{Callee, resolve};
@@ -72,41 +74,6 @@ pub fn analyze_group(
         }
     }
     solver.finish()
-}
-
-/// The float whose bits the integer `v` is: it was made of one, or one is made of it, as a whole, perhaps where ways meet.
-fn bits_of(ctx: &Context, func: &Func, uses: &Uses, v: ValueId) -> Option<FloatKind> {
-    if !matches!(ctx.types[func.ty(v)], Type::Int(_)) || func.as_const(v).is_some() {
-        return None;
-    }
-    let kind = |v: ValueId| match ctx.types[func.ty(v)] {
-        Type::Float(kind) => Some(kind),
-        _ => None,
-    };
-    let moved = |i: InstId| match func.insts[i].op {
-        Op::Cast(CastOp::BitCast) | Op::Phi(_) | Op::Freeze => func.insts[i].args.as_slice(),
-        Op::Select => func.insts[i].args.get(1..).unwrap_or(&[]),
-        _ => &[],
-    };
-    let sources = |v: ValueId| func.def_inst(v).map(moved).unwrap_or(&[]).to_vec();
-    let targets = |v: ValueId| {
-        let users = uses.of(v).iter().filter(|i| moved(**i).contains(&v));
-        users.filter_map(|i| func.insts[*i].result).collect()
-    };
-    let reached = |next: &dyn Fn(ValueId) -> Vec<ValueId>| {
-        let mut seen = vec![v];
-        let mut n = 0;
-        while let Some(at) = seen.get(n).copied() {
-            n += 1;
-            if let Some(found) = kind(at) {
-                return Some(found);
-            }
-            let new: Vec<ValueId> = next(at).into_iter().filter(|x| !seen.contains(x)).collect();
-            seen.extend(new);
-        }
-        None
-    };
-    reached(&sources).or_else(|| reached(&targets))
 }
 
 pub(super) struct GroupFunc {
@@ -279,6 +246,21 @@ impl<'a> Solver<'a> {
         matches!(self.module.ctx.types[ty], Type::Float(kind) if float_bytes(kind) == POINTER)
     }
 
+    /// `v` may point where `args` do. Places of one class are put together before that meets another: of the root of a tree, the left
+    /// and the right child of a node it is the left one that lies as the root does.
+    fn meet_together(&mut self, f: FuncId, v: ValueId, args: &[ValueId]) {
+        let mut places: BTreeMap<u32, Span> = BTreeMap::new();
+        for arg in args {
+            let Some(at) = self.known(f, *arg).map(|a| self.store.resolve(a)) else { continue };
+            places.entry(at.class).and_modify(|span| *span = span.join(at.span)).or_insert(at.span);
+        }
+        if places.len() > 1 {
+            for (class, span) in places {
+                self.meet(f, v, Addr { class, span });
+            }
+        }
+    }
+
     /// `v` may point to `found`.
     pub(super) fn meet(&mut self, f: FuncId, v: ValueId, found: Addr) {
         let func = &self.module.funcs[f];
@@ -331,6 +313,7 @@ impl<'a> Solver<'a> {
         let wide = constant.is_none() && may_hold_address(self.module, ty);
         let address = wide && uses.is_some_and(|u| is_address(self.module, func, u, v));
         let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(self.module, func, v));
+        let number = counted && !is_store && uses.is_some_and(|u| is_counter(self.module, func, u, v, p));
         let float = uses.and_then(|u| bits_of(ctx, func, u, v));
         let was = func.words.get(&i).and_then(|word| word.was);
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {
@@ -366,7 +349,11 @@ impl<'a> Solver<'a> {
                 {
                     self.store.add_edge(place, to);
                 }
-            } else if !is_store && may_hold_address(self.module, scalar) && !self.is_stated_float(place, scalar) {
+            } else if !is_store
+                && !number
+                && may_hold_address(self.module, scalar)
+                && !self.is_stated_float(place, scalar)
+            {
                 let to = self.store.target(place);
                 self.meet(f, v, to);
             }
@@ -594,6 +581,9 @@ impl<'a> Solver<'a> {
             | Op::InsertValue(_)
             | Op::ExtractElement
             | Op::ExtractValue(_) => {
+                if let (Op::Phi(_), Some(v)) = (&inst.op, inst.result) {
+                    self.meet_together(f, v, args);
+                }
                 for p in args {
                     if let Some(v) = inst.result {
                         self.follow(f, v, *p);

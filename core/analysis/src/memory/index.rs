@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, Type, ValueId};
+use enzyme_ir::{BinOp, CastOp, Context, FloatKind, Func, InstId, Module, Op, Type, ValueId};
 
 use super::Span;
 use super::span::gcd;
@@ -155,6 +155,70 @@ fn returns_made(func: &Func) -> bool {
         }
     }
     false
+}
+
+/// The float whose bits the integer `v` is: it was made of one, or one is made of it, as a whole, perhaps where ways meet.
+pub(super) fn bits_of(ctx: &Context, func: &Func, uses: &Uses, v: ValueId) -> Option<FloatKind> {
+    if !matches!(ctx.types[func.ty(v)], Type::Int(_)) || func.as_const(v).is_some() {
+        return None;
+    }
+    let kind = |v: ValueId| match ctx.types[func.ty(v)] {
+        Type::Float(kind) => Some(kind),
+        _ => None,
+    };
+    let moved = |i: InstId| match func.insts[i].op {
+        Op::Cast(CastOp::BitCast) | Op::Phi(_) | Op::Freeze => func.insts[i].args.as_slice(),
+        Op::Select => func.insts[i].args.get(1..).unwrap_or(&[]),
+        _ => &[],
+    };
+    let sources = |v: ValueId| func.def_inst(v).map(moved).unwrap_or(&[]).to_vec();
+    let targets = |v: ValueId| {
+        let users = uses.of(v).iter().filter(|i| moved(**i).contains(&v));
+        users.filter_map(|i| func.insts[*i].result).collect()
+    };
+    let reached = |next: &dyn Fn(ValueId) -> Vec<ValueId>| {
+        let mut seen = vec![v];
+        let mut n = 0;
+        while let Some(at) = seen.get(n).copied() {
+            n += 1;
+            if let Some(found) = kind(at) {
+                return Some(found);
+            }
+            let new: Vec<ValueId> = next(at).into_iter().filter(|x| !seen.contains(x)).collect();
+            seen.extend(new);
+        }
+        None
+    };
+    reached(&sources).or_else(|| reached(&targets))
+}
+
+/// Whether the integer `v`, read at `p`, is counted up or down there, and is nothing but a number besides: no address, as the size
+/// of a tree is none that lies where a node has its right child.
+pub(super) fn is_counter(module: &Module, func: &Func, uses: &Uses, v: ValueId, p: ValueId) -> bool {
+    let same = |q: ValueId| {
+        let made = |v: ValueId| func.def_inst(v).map(|i| (&func.insts[i].op, &func.insts[i].args));
+        q == p || made(q).zip(made(p)).is_some_and(|(a, b)| a == b && matches!(a.0, Op::Gep { .. }))
+    };
+    let is_one = |v: &ValueId| signed(module, func, *v).is_some_and(|n| n.abs() == 1);
+    let (mut work, mut seen, mut counted) = (vec![v], BTreeSet::new(), false);
+    while let Some(v) = work.pop() {
+        if !seen.insert(v) {
+            continue;
+        }
+        for i in uses.of(v) {
+            let inst = &func.insts[*i];
+            match (&inst.op, inst.args.as_slice()) {
+                (Op::Store(_), [stored, q]) if *stored == v && *q != v && same(*q) => counted |= seen.len() > 1,
+                (Op::Binary(BinOp::Add | BinOp::Sub), [a, b]) if *a == v && is_one(b) => work.extend(inst.result),
+                (Op::Binary(BinOp::Mul | BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem), _) => {}
+                (Op::Phi(_) | Op::Freeze, _) => work.extend(inst.result),
+                (Op::ICmp(_) | Op::Cast(CastOp::UIToFP | CastOp::SIToFP | CastOp::Trunc), _) => {}
+                (Op::Gep { .. }, [base, ..]) if *base != v => {}
+                _ => return false,
+            }
+        }
+    }
+    counted
 }
 
 /// Whether an index is visibly meant to be negative at times.

@@ -1,7 +1,7 @@
 //! Adjoints of instructions, and the slots that adjoints are summed in.
 
 use enzyme_analysis::callee::MemoryEffect;
-use enzyme_analysis::{Callee, Carry, resolve};
+use enzyme_analysis::{Callee, Carry, Conflict, resolve};
 use enzyme_ir::{Access, CastOp, FastMath, FloatKind, InstId, MemClass, Op, Type, TypeId, ValueId};
 use enzyme_rules::{Place, Rule};
 use smallvec::smallvec;
@@ -171,7 +171,7 @@ impl Reverse<'_, '_> {
             | Op::ShuffleVector(_)
             | Op::ExtractValue(_)
             | Op::InsertValue(_) => match active {
-                Some(r) => self.parts_adjoint(&inst.op, args, r),
+                Some(r) => self.parts_adjoint(i, &inst.op, args, r),
                 None => Ok(()),
             },
             Op::Call(_) | Op::Invoke { .. } => self.call_adjoint(i),
@@ -463,7 +463,7 @@ impl Reverse<'_, '_> {
     }
 
     /// Adjoints of taking vectors and aggregates apart and putting them together.
-    fn parts_adjoint(&mut self, op: &Op, args: &[ValueId], r: ValueId) -> Result<(), Refusal> {
+    fn parts_adjoint(&mut self, i: InstId, op: &Op, args: &[ValueId], r: ValueId) -> Result<(), Refusal> {
         let Some(t) = self.take_adjoint(r)? else { return Ok(()) };
         match op {
             Op::ExtractElement => {
@@ -520,6 +520,10 @@ impl Reverse<'_, '_> {
             Op::ExtractValue(path) => {
                 let ty = self.adjoint_type(args[0]);
                 let none = self.e.neutral(ty);
+                let part = self.e.b().extract_value(none, path);
+                if self.e.ty(part) != self.e.ty(t) {
+                    return Err(Refusal::new(RefusalKind::Conflict(Conflict::BitTrick(i))));
+                }
                 let spread = self.e.b().insert_value(none, t, path);
                 self.add_adjoint(args[0], spread)
             }
@@ -527,6 +531,9 @@ impl Reverse<'_, '_> {
                 let part = self.e.b().extract_value(t, path);
                 let part_ty = self.e.ty(part);
                 if self.s.is_active(args[1]) {
+                    if self.adjoint_type(args[1]) != part_ty {
+                        return Err(Refusal::new(RefusalKind::Conflict(Conflict::BitTrick(i))));
+                    }
                     self.add_adjoint(args[1], part)?;
                 }
                 let none = self.e.neutral(part_ty);
@@ -679,7 +686,13 @@ impl Reverse<'_, '_> {
                 None => pointers.push(shadow),
             }
         }
+        // A size is no more known here than it must be.
+        let plain = if call.args.len() > 2 { self.release_of(free, self.s.func.call_args(free)) } else { None };
         for p in pointers {
+            if let Some(release) = plain {
+                self.e.call_func(release, &[p]);
+                continue;
+            }
             let mut values = Vec::new();
             for a in &call.args {
                 values.push(if *a == r { p } else { self.primal(*a)? });

@@ -567,7 +567,7 @@ impl Reverse<'_, '_> {
                         }
                     } else if self.plan.frees.deferred.contains(&i) {
                         let Some(release) = self.release_of(i, &args) else {
-                            return Err(Refusal::new(RefusalKind::Operation("this form of deallocation".into())).at(i));
+                            return Err(Refusal::new(RefusalKind::Variable("this form of deallocation")).at(i));
                         };
                         if let Some(p) = args.get(ptr) {
                             if self.lane == 0 {

@@ -245,13 +245,23 @@ pub(super) static ROWS: &[KnownFn] = &[
                "_ZSt5flushIcSt11char_traitsIcEE" "_ZSt16__ostream_insertIcSt11char_traitsIcEE"
                "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEElsE" "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE3putEc"
                "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE5flushEv"
+               "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE5writeEPKc"
                "_ZNSt3__124__put_character_sequence"],
+    )),
+    with_floats(inactive("C++ strings of numbers", writes_hidden(&[0]), names![starting "_ZNSt3__19to_stringE"])),
+    with_floats(inactive(
+        "C++ strings to numbers, with end",
+        writes_hidden(&[1]),
+        names![starting "_ZNSt3__14stoiE" "_ZNSt3__14stolE" "_ZNSt3__15stollE" "_ZNSt3__15stoulE" "_ZNSt3__16stoullE"
+               "_ZNSt3__14stodE" "_ZNSt3__14stofE" "_ZNSt3__15stoldE"],
     )),
     with_floats(inactive(
         "C++ output of strings and numbers",
         writes_hidden(&[0]),
         names![starting "_ZStlsIcSt11char_traitsIcE" "_ZNSo9_M_insertE" "_ZNSo5seekpE"
-               "_ZNSo5tellpE" "_ZNSo6sentry"],
+               "_ZNSo5tellpE" "_ZNSo6sentry" "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE6sentry"
+               "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEED" "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEEC"
+               "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE5seekp" "_ZNSt3__113basic_ostreamIcNS_11char_traitsIcEEE5tellp"],
     )),
     inactive(
         "C++ allocators of characters: they have no content",
@@ -262,7 +272,9 @@ pub(super) static ROWS: &[KnownFn] = &[
         "C++ strings",
         writes_hidden(&[0]),
         names![starting "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
-               "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE" "_ZNSt7__cxx119to_string"],
+               "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE" "_ZNSt7__cxx119to_string"
+               "_ZNSt3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE"
+               "_ZNKSt3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE"],
     ),
     inactive(
         "C++ streams into strings and files",
@@ -271,21 +283,35 @@ pub(super) static ROWS: &[KnownFn] = &[
                "_ZNKSt7__cxx1118basic_stringstreamI" "_ZNKSt7__cxx1119basic_ostringstreamI"
                "_ZNSt7__cxx1115basic_stringbufI" "_ZNKSt7__cxx1115basic_stringbufI" "_ZNSt14basic_ofstreamI"
                "_ZNSt13basic_filebufI" "_ZNSt15basic_streambufI" "_ZNSt6localeC" "_ZNSt6localeD" "_ZNSt6localeaS"
-               "_ZNKSt6locale" "_ZSt21ios_base_library_init"],
+               "_ZNKSt6locale" "_ZSt21ios_base_library_init"
+               "_ZNSt3__118basic_stringstreamI" "_ZNSt3__119basic_ostringstreamI" "_ZNSt3__115basic_stringbufI"
+               "_ZNKSt3__115basic_stringbufI" "_ZNSt3__114basic_ofstreamI" "_ZNSt3__113basic_filebufI"
+               "_ZNSt3__115basic_streambufI" "_ZNSt3__16localeC" "_ZNSt3__16localeD" "_ZNSt3__16localeaS"
+               "_ZNKSt3__16locale"],
     ),
     // What they change, the size at which a table grows next, no derivative reads.
     with_floats(inactive(
         "sizes of C++ hash tables",
         HIDDEN,
         names!["_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm"
-               "_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm"],
+               "_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm" "_ZNSt3__112__next_primeEm"],
     )),
-    inactive("C++ hashes of bytes", READS, names!["_ZSt11_Hash_bytesPKvmm" "_ZSt15_Fnv_hash_bytesPKvmm"]),
+    inactive(
+        "C++ hashes of bytes",
+        READS,
+        names!["_ZSt11_Hash_bytesPKvmm" "_ZSt15_Fnv_hash_bytesPKvmm" "_ZNSt3__113__hash_memoryEPKvm"],
+    ),
+    inactive(
+        "ends of what C++ shared pointers have in common: nothing is left of it",
+        NOTHING,
+        names!["_ZNSt3__114__shared_countD2Ev" "_ZNSt3__119__shared_weak_countD2Ev"],
+    ),
     inactive(
         "state of C++ streams",
         writes_hidden(&[0]),
         names![starting "_ZNSt9basic_iosIcSt11char_traitsIcEE5clear" "_ZNSt9basic_iosIcSt11char_traitsIcEE4init"
-               "_ZNKSt5ctypeIcE13_M_widen_init" "_ZNSt8ios_baseC" "_ZNSt8ios_baseD"],
+               "_ZNKSt5ctypeIcE13_M_widen_init" "_ZNSt8ios_baseC" "_ZNSt8ios_baseD"
+               "_ZNSt3__18ios_base" "_ZNSt3__19basic_iosI" "_ZNSt3__114basic_iostreamI" "_ZNKSt3__18ios_base"],
     ),
     inactive("Rust output", PRINTS, names![starting "_ZN3std2io5stdio6_print" "_ZN3std2io5stdio7_eprint"]),
     inactive(
