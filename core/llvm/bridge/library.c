@@ -1,7 +1,7 @@
 // Bodies of functions of the GNU C++ library that stand in its shared object: red-black trees (`std::map`, `std::set`)
 // and doubly linked lists. They link nodes, and their derivatives link the shadows of nodes in the same way, which only
-// a body can say. Of LLVM's C++ library (libc++) the counts of `std::shared_ptr` stand there. And bodies of functions of
-// the C library that search or move. The build compiles this file to bitcode.
+// a body can say. Of LLVM's C++ library (libc++) the counts of `std::shared_ptr` stand there, and what sorts arrays of
+// numbers. And bodies of functions of the C library that search or move. The build compiles this file to bitcode.
 //
 // Trees after Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", chapter 13, with null for black leaves.
 // The header of a tree is a node whose parent is the root and whose children are the first and the last node; the
@@ -257,6 +257,33 @@ struct node *_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base(struct node *x)
     }
     return up;
 }
+
+// `std::sort` of an array by `<`: Williams, "Algorithm 232: Heapsort", Communications of the ACM 7 (1964). The third
+// parameter is the comparison, an empty object.
+#define SORT(number, symbol)                                                                                            \
+    void symbol(number *first, number *last, void *less)                                                                \
+    {                                                                                                                   \
+        const long count = last - first;                                                                                \
+        (void)less;                                                                                                     \
+        for (long step = 0, half = count / 2; step < half + count - 1; step++) {                                        \
+            const long size = step < half ? count : count - 1 - (step - half);                                          \
+            long at = step < half ? half - 1 - step : 0;                                                                \
+            const number moved = step < half ? first[at] : first[size];                                                 \
+            if (step >= half)                                                                                           \
+                first[size] = first[0];                                                                                 \
+            for (long child = 2 * at + 1; child < size; child = 2 * at + 1) {                                           \
+                child += child + 1 < size && first[child] < first[child + 1];                                           \
+                if (!(moved < first[child]))                                                                            \
+                    break;                                                                                              \
+                first[at] = first[child];                                                                               \
+                at = child;                                                                                             \
+            }                                                                                                           \
+            first[at] = moved;                                                                                          \
+        }                                                                                                               \
+    }
+
+SORT(double, _ZNSt3__16__sortIRNS_6__lessIddEEPdEEvT0_S5_T_)
+SORT(float, _ZNSt3__16__sortIRNS_6__lessIffEEPfEEvT0_S5_T_)
 
 struct counts;
 

@@ -302,6 +302,16 @@ pub(super) static ROWS: &[KnownFn] = &[
         names!["_ZSt11_Hash_bytesPKvmm" "_ZSt15_Fnv_hash_bytesPKvmm" "_ZNSt3__113__hash_memoryEPKvm"],
     ),
     inactive(
+        "C++ sorts of integers and characters",
+        writes(&[0]),
+        names!["_ZNSt3__16__sortIRNS_6__lessIccEEPcEEvT0_S5_T_" "_ZNSt3__16__sortIRNS_6__lessIwwEEPwEEvT0_S5_T_"
+               "_ZNSt3__16__sortIRNS_6__lessIaaEEPaEEvT0_S5_T_" "_ZNSt3__16__sortIRNS_6__lessIhhEEPhEEvT0_S5_T_"
+               "_ZNSt3__16__sortIRNS_6__lessIssEEPsEEvT0_S5_T_" "_ZNSt3__16__sortIRNS_6__lessIttEEPtEEvT0_S5_T_"
+               "_ZNSt3__16__sortIRNS_6__lessIiiEEPiEEvT0_S5_T_" "_ZNSt3__16__sortIRNS_6__lessIjjEEPjEEvT0_S5_T_"
+               "_ZNSt3__16__sortIRNS_6__lessIllEEPlEEvT0_S5_T_" "_ZNSt3__16__sortIRNS_6__lessImmEEPmEEvT0_S5_T_"
+               "_ZNSt3__16__sortIRNS_6__lessIxxEEPxEEvT0_S5_T_" "_ZNSt3__16__sortIRNS_6__lessIyyEEPyEEvT0_S5_T_"],
+    ),
+    inactive(
         "ends of what C++ shared pointers have in common: nothing is left of it",
         NOTHING,
         names!["_ZNSt3__114__shared_countD2Ev" "_ZNSt3__119__shared_weak_countD2Ev"],
