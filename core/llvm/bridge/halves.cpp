@@ -47,6 +47,9 @@ bool isPacked(Value *word) {
 bool isFloat(Value *half) {
   const auto isReal = [](const Value *value) { return value->getType()->isFloatTy(); };
   Value *real = nullptr;
+  // Constants keep no account of what uses them.
+  if (isa<Constant>(half))
+    return false;
   return (match(half, m_BitCast(m_Value(real))) && isReal(real)) ||
          any_of(half->users(), [&](User *user) { return isa<BitCastInst>(user) && isReal(user); });
 }
@@ -76,15 +79,17 @@ public:
   explicit Halves(Function &function) : function_(function), half_(Type::getIntNTy(function.getContext(), kHalf)) {}
 
   bool run() {
-    SetVector<Instruction *> merges;
+    SmallVector<Instruction *, 16> merges;
     for (Instruction &inst : instructions(function_))
       if (isMerge(&inst))
-        merges.insert(&inst);
+        merges.push_back(&inst);
     bool changed = false;
-    while (!merges.empty()) {
-      const SetVector<Instruction *> web = webOf(*merges.front());
-      for (Instruction *merge : web)
-        merges.remove(merge);
+    SmallPtrSet<const Instruction *, 16> done;
+    for (Instruction *first : merges) {
+      if (done.contains(first))
+        continue;
+      const SetVector<Instruction *> web = webOf(*first);
+      done.insert_range(web);
       if (web.size() <= kWebLimit && isWorthIt(web)) {
         split(web);
         changed = true;
