@@ -349,6 +349,7 @@ fn curable(session: &Session, root: FuncId, refused: &Refused) -> Vec<String> {
         | RefusalKind::Shape(_)
         | RefusalKind::Operation(_)
         | RefusalKind::Rule(_)
+        | RefusalKind::PackedResult
         | RefusalKind::Internal(_) => false,
     };
     Vec::from_iter((helps && refused.func != root).then(|| name(refused.func)))

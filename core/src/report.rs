@@ -138,11 +138,19 @@ pub fn from_refusal(module: &Module, units: &Units, refused: &Refused) -> Report
                 .note(here)
         }
         RefusalKind::NoShadow(what) => Report::new(codes::E0304, format!("no shadow for {what}")).note(here),
+        RefusalKind::PackedResult => several_parts(&func.name, "floats within an integer"),
         RefusalKind::Rule(what) => Report::new(codes::E0111, what.clone()),
         RefusalKind::Internal(what) => Report::new(codes::E0901, format!("internal error: {what}")).note(here),
     };
     let report = report.at(Some(refused.func), loc);
     if report.loc.is_some() { report } else { report.note(NO_LINE) }
+}
+
+/// A result of several parts, or of parts that nobody can tell, of which one may be meant.
+pub fn several_parts(name: &str, what: &str) -> Report {
+    Report::new(codes::E0106, format!("'{name}' returns {what}: which part to differentiate is not said"))
+        .note("let it store what is meant behind a pointer that is enzyme_dup, or call it in a function that returns that part")
+        .note("'enzyme_const_return' says that no part is")
 }
 
 const NO_LINE: &str = "its line is known with debug information: -g, or `debug = 1` in a profile of Cargo.toml";

@@ -12,7 +12,7 @@ use enzyme_llvm::MarkerCall;
 
 use crate::codes;
 use crate::marker::{Allocated, LaneArg, Marker, TAPE_BYTES};
-use crate::report::Report;
+use crate::report::{Report, several_parts};
 
 /// What a marker call is about.
 pub struct Made<'a> {
@@ -79,9 +79,7 @@ pub fn build(
             Type::Float(_) => e.b().float(ret, 1.0),
             _ => {
                 let name = &e.module.funcs[marker.func].name;
-                let message =
-                    format!("'{name}' returns a structure or vector: which part to differentiate is not said");
-                return Err(Report::new(codes::E0106, message));
+                return Err(several_parts(name, "a structure or vector"));
             }
         };
         for lane in 0..marker.settings.width as usize {

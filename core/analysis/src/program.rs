@@ -34,6 +34,8 @@ pub struct Unit {
     /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
     /// rather of its first life, does not hold.
     pub retyped: BTreeSet<InstId>,
+    /// What stores integers that are made of words which may be floats, where floats lie, and what reads these words.
+    pub reworked: BTreeMap<InstId, BTreeSet<InstId>>,
     /// Pointers through which only code is found: no shadow pointer is wanted beside them.
     pub dispatch: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
@@ -113,8 +115,20 @@ impl Units {
             let retyped = retyped(module, func, &facts, &memory);
             let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);
             let constants = constant_classes(module, &memory);
-            let unit =
-                Unit { facts, uses, memory, carry, bits, addresses, retyped, dispatch, outer_classes, constants };
+            let reworked = crate::reworked::find(module, func, &facts, &memory, &carry);
+            let unit = Unit {
+                facts,
+                uses,
+                memory,
+                carry,
+                bits,
+                addresses,
+                retyped,
+                reworked,
+                dispatch,
+                outer_classes,
+                constants,
+            };
             units.insert(f, unit);
         }
         Units { units }
@@ -123,6 +137,18 @@ impl Units {
     /// What is known of `f`; `None` for declarations and functions that no root reaches.
     pub fn get(&self, f: FuncId) -> Option<&Unit> {
         self.units.get(&f)
+    }
+
+    /// Takes the floats that `f` returns within integers for part of its result, and says which of its values have them: nobody
+    /// who is given such an integer can say what to differentiate.
+    pub fn take_packed_result(&mut self, module: &Module, f: FuncId) -> Vec<ValueId> {
+        let packed = crate::packed::returned(module, self, f);
+        if let Some(unit) = self.units.get_mut(&f) {
+            for v in &packed {
+                unit.carry[*v] = Carry::Mixed;
+            }
+        }
+        packed
     }
 
     /// The analysed functions.

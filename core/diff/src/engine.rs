@@ -243,10 +243,17 @@ impl Engine {
             units = Units::analyze_timed(module, facts, &[request.func], &mut self.timing);
         }
         let context = context_of(module, &units, request).map_err(|r| vec![r])?;
+        let packed = if context.ret { units.take_packed_result(module, request.func) } else { Vec::new() };
         let mut activities = Activities::default();
         let program = Program { module, units: &units };
         self.timing.of("analysis: activity", || activities.solve(&program, request.func, context.clone()));
         self.report(module, &units, &activities);
+        if let Some(activity) = activities.get(request.func, &context)
+            && let Some(v) = packed.iter().find(|v| activity.is_active(**v))
+        {
+            let refusal = Refusal { kind: RefusalKind::PackedResult, inst: module.funcs[request.func].def_inst(*v) };
+            return Err(vec![Refused { func: request.func, refusal }]);
+        }
         let refused = conflicts(&activities, request.func, &context);
         if !refused.is_empty() {
             return Err(refused);

@@ -20,6 +20,8 @@ pub enum RefusalKind {
     UnknownType(&'static str),
     /// A pointer to active memory has no shadow.
     NoShadow(String),
+    /// The function that was asked for returns active floats within integers.
+    PackedResult,
     /// A derivative that the program gives does not fit its function.
     Rule(String),
     /// Something is wrong in the engine itself.

@@ -268,14 +268,21 @@ pub(crate) fn zero_or_stop(module: &mut Module) -> FuncId {
         let clean = e.b().icmp(IntPred::Eq, any, zero);
         e.b().cond_br(clean, good, bad);
         e.block = bad;
-        let stderr = e.b().int(i32, 2);
-        e.call("write", c.i64, &[stderr, args[2], args[3]]);
-        let abort = e.module.declare("abort", c.void, &[]);
-        e.call_func(abort, &[]);
-        e.b().unreachable();
+        stop_with(e, args[2], args[3]);
         e.block = good;
         e.b().ret(None);
     })
+}
+
+/// Ends the program with a message of that length.
+pub(crate) fn stop_with(e: &mut Emit<'_>, message: ValueId, length: ValueId) {
+    let c = common(e.module);
+    let i32 = e.module.ctx.types.int(32);
+    let stderr = e.b().int(i32, 2);
+    e.call("write", c.i64, &[stderr, message, length]);
+    let abort = e.module.declare("abort", c.void, &[]);
+    e.call_func(abort, &[]);
+    e.b().unreachable();
 }
 
 /// The address of a constant text.

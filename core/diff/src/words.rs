@@ -12,11 +12,11 @@
 //! Not handled: floats of other formats; sums that must be atomic; machines whose addresses have bits above the lower 52 (tags of
 //! memory).
 
-use enzyme_ir::{BinOp, CastOp, FloatKind, FloatPred, FuncId, IntPred, MemClass, Module, Op, TypeId, ValueId};
+use enzyme_ir::{BinOp, CastOp, FloatKind, FloatPred, FuncId, IntPred, MemClass, Module, Op, Type, TypeId, ValueId};
 use smallvec::smallvec;
 
 use crate::emit::Emit;
-use crate::runtime::{define, for_each, message, zero_or_stop};
+use crate::runtime::{define, for_each, message, stop_with, zero_or_stop};
 
 const SIZE: u64 = 8;
 /// The least bits of a normal positive double.
@@ -150,6 +150,33 @@ pub fn require_none(e: &mut Emit<'_>, at: ValueId, bytes: ValueId, place: &str) 
         e.call_func(stop, &[word, size, args[0], args[1]]);
     });
     e.call_func(f, &[at, bytes, text, length]);
+}
+
+/// Ends the program if `word`, of shadow memory, is a tangent or an adjoint of what was computed with as an integer.
+pub fn require_integer(e: &mut Emit<'_>, word: ValueId, place: &str) {
+    let line = format!("{place}: enzyme: [E0301] what was computed with as an integer has a derivative\n");
+    let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
+    let ty = e.ty(word);
+    // All bits of a mantissa, and the sign, which goes to the left.
+    let (name, digits) = match e.module.ctx.types[ty] {
+        Type::Int(32) => ("enzyme.rt.words.integer32", 24),
+        _ => ("enzyme.rt.words.integer", 53),
+    };
+    let (ptr, void, i64) = (e.module.ctx.types.ptr(), e.module.ctx.types.void(), e.module.ctx.types.int(64));
+    let f = define(e.module, name, void, &[ty, ptr, i64], |e, args| {
+        let (float, integer) = (e.new_block("float"), e.new_block("integer"));
+        let word = e.b().value(Op::Freeze, smallvec![args[0]], ty);
+        let twice = e.b().add(word, word);
+        let (digits, zero) = (e.b().int(ty, digits), e.b().int(ty, 0));
+        let exponent = e.b().binary(BinOp::LShr, twice, digits);
+        let is_float = e.b().icmp(IntPred::Ne, exponent, zero);
+        e.b().cond_br(is_float, float, integer);
+        e.block = float;
+        stop_with(e, args[1], args[2]);
+        e.block = integer;
+        e.b().ret(None);
+    });
+    e.call_func(f, &[word, text, length]);
 }
 
 /// Takes the adjoints from `bytes` of shadow memory at `at`: something without derivative was put there.

@@ -423,3 +423,28 @@ int *wmemmove(int *to, const int *from, unsigned long count)
     __builtin_memmove(to, from, 4 * count);
     return to;
 }
+
+// As `_FORTIFY_SOURCE` calls them, with the room there is, in characters.
+
+extern void __chk_fail(void) __attribute__((noreturn));
+
+int *__wmemcpy_chk(int *to, const int *from, unsigned long count, unsigned long room)
+{
+    if (count > room)
+        __chk_fail();
+    return wmemcpy(to, from, count);
+}
+
+int *__wmempcpy_chk(int *to, const int *from, unsigned long count, unsigned long room)
+{
+    if (count > room)
+        __chk_fail();
+    return wmempcpy(to, from, count);
+}
+
+int *__wmemmove_chk(int *to, const int *from, unsigned long count, unsigned long room)
+{
+    if (count > room)
+        __chk_fail();
+    return wmemmove(to, from, count);
+}

@@ -209,7 +209,9 @@ bool enz::hasLibraryBody(StringRef name) {
   return name.starts_with("_ZNSt8__detail15_List_node_base") || name.starts_with("_ZNSt3__119__shared_weak_count") ||
          name.starts_with("_ZNSt3__16__sortIRNS_6__less") || name.starts_with("_ZSt29_Rb_tree_") ||
          name.starts_with("_ZSt28_Rb_tree_") || name.starts_with("_ZSt18_Rb_tree_") ||
-         is_contained({"lfind", "lsearch", "wmemcpy", "wmempcpy", "wmemmove"}, name);
+         is_contained({"lfind", "lsearch", "wmemcpy", "wmempcpy", "wmemmove", "__wmemcpy_chk", "__wmempcpy_chk",
+                       "__wmemmove_chk"},
+                      name);
 }
 
 bool enz::callFlangBodies(Function &function) {

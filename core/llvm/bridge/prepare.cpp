@@ -25,6 +25,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/LowerConstantIntrinsics.h"
 #include "llvm/Transforms/Scalar/LowerMatrixIntrinsics.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -166,6 +167,15 @@ void lowerMatrices(EnzOpaqueHost &host, Function &clone) {
   passes.addPass(LowerMatrixIntrinsicsPass());
   host.functions->invalidate(clone, PreservedAnalyses::none());
   run(host, clone, std::move(passes));
+}
+
+// Whether it is asked how large the memory behind a pointer is, as `_FORTIFY_SOURCE` does of what is copied: late in a
+// pipeline, when more is known, that is answered, and most copies are copies as others then.
+bool asksSizes(const Function &clone) {
+  return any_of(instructions(clone), [](const Instruction &inst) {
+    const auto *intrinsic = dyn_cast<IntrinsicInst>(&inst);
+    return intrinsic && intrinsic->getIntrinsicID() == Intrinsic::objectsize;
+  });
 }
 
 // Nobody else knows the memory of an exception before it is thrown.
@@ -335,6 +345,13 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   }
   // What was done above by hand keeps no account of what it changed.
   host->functions->invalidate(*clone, PreservedAnalyses::none());
+  if (asksSizes(*clone)) {
+    FunctionPassManager answers;
+    answers.addPass(LowerConstantIntrinsicsPass());
+    answers.addPass(InstCombinePass());
+    addCleanup(answers);
+    run(*host, *clone, std::move(answers));
+  }
   const bool more = inlined && hasStackTraffic(*clone);
   FunctionPassManager second;
   if (inlined)

@@ -27,6 +27,7 @@
 #include "support.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
@@ -715,6 +716,30 @@ private:
   SmallPtrSet<Value *, 16> made_;
 };
 
+// A copy of one number by glibc's own `memcpy`, which looks at sizes as `_FORTIFY_SOURCE` asks for: there are no types
+// in that function. Where it can find nothing out here the copy is one without it, as an assignment is.
+void plainCopy(CallInst &call) {
+  const StringRef name = call.getCalledFunction() ? call.getCalledFunction()->getName() : StringRef();
+  Type *pointer = PointerType::get(call.getContext(), 0);
+  const auto *length = call.arg_size() == 3 ? dyn_cast<ConstantInt>(call.getArgOperand(2)) : nullptr;
+  if ((name != "memcpy.inline" && name != "memmove.inline") || !length ||
+      call.getFunctionType() != FunctionType::get(pointer, {pointer, pointer, length->getType()}, false))
+    return;
+  const DataLayout &layout = call.getDataLayout();
+  Value *to = call.getArgOperand(0), *from = call.getArgOperand(1);
+  const auto isNumber = [&](const Value *place) {
+    Type *type = typeAt(place, layout, 1);
+    return type && isFloat(type) && layout.getTypeStoreSize(type) == length->getZExtValue();
+  };
+  uint64_t room = 0;
+  const bool fits = getObjectSize(to, room, layout, nullptr) && length->getZExtValue() <= room;
+  if (!(isNumber(to) || isNumber(from)) || !(fits || !isIdentifiedObject(getUnderlyingObject(to))))
+    return;
+  IRBuilder<>(&call).CreateMemMove(to, MaybeAlign(), from, MaybeAlign(), call.getArgOperand(2));
+  call.replaceAllUsesWith(to);
+  call.eraseFromParent();
+}
+
 } // namespace
 
 namespace enz {
@@ -742,6 +767,10 @@ void noteFloats(Function &function) {
         return type;
     return nullptr;
   };
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block))
+      if (auto *call = dyn_cast<CallInst>(&inst))
+        plainCopy(*call);
   for (BasicBlock &block : function)
     for (Instruction &inst : block)
       if (!inst.getMetadata(LLVMContext::MD_tbaa) && !inst.getMetadata(LLVMContext::MD_tbaa_struct))

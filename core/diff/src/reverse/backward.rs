@@ -275,6 +275,13 @@ impl Reverse<'_, '_> {
         }
         let ty = match self.s.unit.carry[v] {
             Carry::None | Carry::Mixed => {
+                if self.s.unit.reworked.contains_key(&i) {
+                    let ty = self.s.func.ty(v);
+                    let at = self.shadow_place(p, ty)?;
+                    let word = self.e.load_in_lane(ty, at, 1);
+                    let place = place_of(self.e.module, self.s.func, i);
+                    crate::words::require_integer(&mut self.e, word, &place);
+                }
                 self.require_none(i, v, p)?;
                 return self.overwrite(v, p);
             }

@@ -388,6 +388,9 @@ impl Tangent<'_, '_> {
             }
             _ => {}
         }
+        if let (Op::Load(access), [p]) = (&inst.op, inst.args.as_slice()) {
+            self.require_integer(i, inst, *p, *access)?;
+        }
         let Some(r) = active else { return Ok(()) };
         match &inst.op {
             Op::Load(access) => {
@@ -431,6 +434,33 @@ impl Tangent<'_, '_> {
                 crate::runtime::require_pointer_shadow(&mut self.e, v, primal, &place);
             }
             self.shadows[self.lane].insert(r, v);
+        }
+        Ok(())
+    }
+
+    /// A word that is computed with as an integer, and put where floats lie, must have no tangent.
+    fn require_integer(
+        &mut self,
+        i: InstId,
+        inst: &Inst,
+        p: ValueId,
+        access: enzyme_ir::Access,
+    ) -> Result<(), Refusal> {
+        let put = |store: InstId| self.s.func.insts[store].args.get(1).is_some_and(|p| self.s.has_shadow(*p));
+        if !self.s.unit.reworked.iter().any(|(store, loads)| loads.contains(&i) && put(*store)) {
+            return Ok(());
+        }
+        if self.s.has_shadow(p) {
+            let at = if self.s.is_mixed(p) { self.guarded(p, inst.ty)? } else { self.shadow(p)? };
+            let word = self.e.load_shadow(inst.ty, at, access);
+            let place = place_of(self.e.module, self.s.func, i);
+            crate::words::require_integer(&mut self.e, word, &place);
+            return Ok(());
+        }
+        let state = self.s.unit.memory.class_of[p].and_then(|c| self.s.activity.states.get(&c));
+        if state.is_some_and(|state| state.has_shadow()) {
+            // There is one, but nobody here has it.
+            return Err(Refusal::new(RefusalKind::Conflict(enzyme_analysis::Conflict::BitTrick(i))).at(i));
         }
         Ok(())
     }

@@ -184,6 +184,11 @@ fn memory_function(name: &str) -> Option<Builtin> {
             i.memory.copy(word(a, 0)?, word(a, 1)?, word(a, 2)?)?;
             pointer(word(a, 0)?)
         },
+        // Wide characters have four bytes.
+        "wmemcpy" | "wmemmove" | "__wmemcpy_chk" | "__wmemmove_chk" => |i, a| {
+            i.memory.copy(word(a, 0)?, word(a, 1)?, word(a, 2)?.saturating_mul(4))?;
+            pointer(word(a, 0)?)
+        },
         "memset" | "__memset_chk" => |i, a| {
             let (address, len) = (word(a, 0)?, word(a, 2)?);
             if len > 0 {

@@ -95,7 +95,7 @@ pub(super) static ROWS: &[KnownFn] = &[
         "text into memory",
         writes_hidden(&[0]),
         names!["sprintf" "vsprintf" "snprintf" "vsnprintf" "__sprintf_chk" "__vsprintf_chk" "__snprintf_chk"
-               "__vsnprintf_chk" "siprintf" "strftime"],
+               "__vsnprintf_chk" "siprintf" "strftime" "swprintf" "vswprintf" "__swprintf_chk" "__vswprintf_chk"],
     ),
     with_floats(inactive("text to numbers", READS, names!["atoi" "atol" "atoll" "atof"])),
     with_floats(inactive(

@@ -1,0 +1,123 @@
+//! Floats that a function returns within integers: a structure of a float and a count comes back in one register, as an
+//! integer of which only the caller knows the parts.
+//!
+//! Followed is what moves bits and leaves those of a float together: zero extension, shifts by whole bytes, `or`, masks of
+//! whole floats, merges, copies by way of memory, calls. What computes with bits, as a hash does, makes a number of its own.
+
+use std::collections::BTreeSet;
+
+use enzyme_ir::{BinOp, ByteType, CastOp, FuncId, Module, Op, Type, TypeId, ValueId};
+
+use crate::callee::{Callee, resolve};
+use crate::carry::Carry;
+use crate::program::Units;
+
+/// Bits of the shortest float that a structure in a register has beside something else.
+const SHORTEST: u32 = 16;
+
+/// The integers of `f` that hold floats beside other things on their way to its result; none if its result has floats by its
+/// type.
+pub fn returned(module: &Module, units: &Units, f: FuncId) -> Vec<ValueId> {
+    let mut search = Search { module, units, found: BTreeSet::new(), seen: BTreeSet::new() };
+    loop {
+        let before = search.found.len();
+        search.seen.clear();
+        search.is_packed(f);
+        if search.found.len() == before {
+            break;
+        }
+    }
+    search.found.into_iter().filter(|(g, _)| *g == f).map(|(_, v)| v).collect()
+}
+
+struct Search<'a> {
+    module: &'a Module,
+    units: &'a Units,
+    /// Integers that hold floats. What a loop carries is found by looking again.
+    found: BTreeSet<(FuncId, ValueId)>,
+    /// Values that were looked at in this round.
+    seen: BTreeSet<(FuncId, ValueId)>,
+}
+
+impl Search<'_> {
+    /// Whether `f` returns floats within integers.
+    fn is_packed(&mut self, f: FuncId) -> bool {
+        let func = &self.module.funcs[f];
+        let returned = func.placed().filter(|(_, i)| matches!(func.insts[*i].op, Op::Ret));
+        let returned: Vec<ValueId> = returned.filter_map(|(_, i)| func.insts[i].args.first().copied()).collect();
+        self.any_holds(f, &returned)
+    }
+
+    /// Whether one of `values` holds floats; all are looked at.
+    fn any_holds(&mut self, f: FuncId, values: &[ValueId]) -> bool {
+        let held: Vec<bool> = values.iter().map(|v| self.holds_floats(f, *v)).collect();
+        held.contains(&true)
+    }
+
+    fn is_of_integers(&self, ty: TypeId) -> bool {
+        match &self.module.ctx.types[ty] {
+            Type::Int(bits) => *bits >= SHORTEST,
+            Type::Vector { elem, .. } | Type::Array { elem, .. } => {
+                matches!(self.module.ctx.types[*elem], Type::Int(_))
+            }
+            Type::Struct(s) => {
+                let types = &self.module.ctx.types;
+                !types.contains_float(ty) && s.fields.iter().flatten().any(|ty| matches!(types[*ty], Type::Int(_)))
+            }
+            _ => false,
+        }
+    }
+
+    fn holds_floats(&mut self, f: FuncId, v: ValueId) -> bool {
+        let func = &self.module.funcs[f];
+        let (Some(i), Some(unit)) = (func.def_inst(v), self.units.get(f)) else { return false };
+        if !self.is_of_integers(func.ty(v)) {
+            return false;
+        }
+        if !self.seen.insert((f, v)) {
+            return self.found.contains(&(f, v));
+        }
+        let inst = &func.insts[i];
+        let constant = |v: ValueId| func.as_const(v).and_then(|c| self.module.ctx.consts.as_u64(c));
+        let found = match (&inst.op, inst.args.as_slice()) {
+            (Op::Cast(CastOp::BitCast), [from]) => {
+                self.module.ctx.types.contains_float(func.ty(*from)) || self.holds_floats(f, *from)
+            }
+            (Op::Cast(CastOp::ZExt), [from]) => self.holds_floats(f, *from),
+            (Op::Binary(BinOp::Shl), [from, by]) => {
+                constant(*by).is_some_and(|n| n % 8 == 0) && self.holds_floats(f, *from)
+            }
+            (Op::Binary(BinOp::And), [from, mask]) => {
+                constant(*mask).is_some_and(keeps_floats) && self.holds_floats(f, *from)
+            }
+            (Op::Binary(BinOp::Or), args)
+            | (Op::Phi(_) | Op::Freeze | Op::InsertValue(_) | Op::InsertElement | Op::ShuffleVector(_), args) => {
+                self.any_holds(f, args)
+            }
+            (Op::Select, [_, either @ ..]) => self.any_holds(f, either),
+            (Op::Load(_), [p]) => {
+                let len = self.module.ctx.layout.store_size(&self.module.ctx.types, inst.ty).unwrap_or(0);
+                let stated = unit.facts.access_types.get(&i).map_or(&[][..], Vec::as_slice);
+                let integers = !stated.is_empty() && stated.iter().all(|run| run.ty == ByteType::Integer);
+                let floats = unit.memory.floats_under(*p, len);
+                !integers && floats.is_some_and(|f| !f.is_empty())
+            }
+            (Op::Call(_) | Op::Invoke { .. }, _) => match resolve(self.module, func, i) {
+                Callee::Defined(g) => self.is_packed(g),
+                _ => false,
+            },
+            _ => false,
+        };
+        let found = found || matches!(unit.carry[v], Carry::Bits(..) | Carry::Mixed);
+        if found {
+            self.found.insert((f, v));
+        }
+        found
+    }
+}
+
+/// Whether `mask` takes nothing away of a float in a word that it does not take away whole.
+fn keeps_floats(mask: u64) -> bool {
+    let parts = (0..u64::BITS / SHORTEST).map(|n| (mask >> (n * SHORTEST)) as u16);
+    mask != 0 && parts.into_iter().all(|part| [0, u16::MAX].contains(&part))
+}
