@@ -247,7 +247,7 @@ impl KnownCall {
     /// How pointers are related.
     pub fn pointers(&self) -> PointerEffect {
         match self.facts.what {
-            Known::Inactive => match self.facts.returns {
+            Known::Inactive | Known::MemSet { .. } | Known::Free { .. } => match self.facts.returns {
                 Some(n) => PointerEffect::Copy { dst: usize::from(n), src: usize::from(n) },
                 None => PointerEffect::None,
             },
@@ -260,10 +260,6 @@ impl KnownCall {
             Known::MemCopy { dst, src, .. } | Known::MemMove { dst, src, .. } => {
                 PointerEffect::Copy { dst: usize::from(dst), src: usize::from(src) }
             }
-            Known::MemSet { .. } | Known::Free { .. } => match self.facts.returns {
-                Some(_) => PointerEffect::MayReturn,
-                None => PointerEffect::None,
-            },
         }
     }
 

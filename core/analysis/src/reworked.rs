@@ -2,14 +2,18 @@
 //! nobody here knows it, or counts that share their places with floats.
 //!
 //! Which of them it is, the memory of the derivative tells when it runs: a count has neither a tangent nor an adjoint.
-//! Floats lie in a place if somebody reads or writes just these bytes as one; arrays that only seem to come there do not
-//! count. Flow-insensitive, one function at a time, over what moves and combines bits.
+//! Floats may lie in a place if somebody reads or writes just these bytes as one, or elements of an array that comes there;
+//! and in memory of callers that is only read here, as something of which the program does not say what it is.
+//!
+//! Flow-insensitive, one function at a time, over what moves and combines bits. Not followed: integers that are moved as
+//! they are (`FuncMemory::may_hide_doubles`), products of them (hashes), what comes from calls or goes to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::{BinOp, CastOp, Facts, Func, InstId, Module, Op, Type, ValueId};
 
+use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
 use crate::memory::FuncMemory;
 use crate::program::outer_classes;
@@ -53,6 +57,10 @@ pub fn find(
                 (Op::Binary(op), args) if moves_bits(*op) => work.extend(args),
                 (Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt) | Op::Phi(_) | Op::Freeze, args) => {
                     work.extend(args);
+                }
+                // Bytes in another order, bits moved around, the smaller of two.
+                (Op::Call(_), _) if matches!(resolve(module, func, i), Callee::Known(_)) => {
+                    work.extend(func.call_args(i).iter().filter(|a| is_word(**a)));
                 }
                 _ => {}
             }

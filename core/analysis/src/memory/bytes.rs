@@ -348,6 +348,19 @@ pub fn floats_replaced(class: &Class, place: Span, len: u64) -> Option<Vec<(i64,
     Some(out)
 }
 
+/// Whether the `len` bytes at `place` may be just those of a float that is more than declared: of one array, whose elements are as
+/// far apart as whole floats.
+pub fn is_also_float(class: &Class, place: Span, len: u64) -> bool {
+    class.items.iter().any(|(item, proof)| {
+        let ByteType::Float(kind) = item.ty else { return false };
+        let apart = item.span.offset.wrapping_sub(place.offset);
+        let step = gcd(item.span.stride, place.stride);
+        let meets =
+            if step == 0 { apart == 0 } else { step.is_multiple_of(len) && apart.unsigned_abs().is_multiple_of(step) };
+        *proof > Proof::Declared && float_bytes(kind) == len && item.size == len && meets
+    })
+}
+
 /// Whether a float of this format at `place` is more than a guess from an array that only seems to come here: nothing
 /// better is known of any of its bytes.
 pub fn is_float_at(class: &Class, place: Span, kind: FloatKind) -> bool {

@@ -308,15 +308,10 @@ impl FuncMemory {
         kinds.any(|kind| bytes::float_bytes(kind) == len && used(ByteType::Float(kind))) && !used(ByteType::Integer)
     }
 
-    /// Whether just the `len` bytes behind `p`, in one place, are read or written as a float somewhere.
+    /// Whether just the `len` bytes behind `p` may be such as are read or written as a float somewhere.
     pub fn is_also_float(&self, p: ValueId, len: u64) -> bool {
-        let (Some(class), span) = (self.class_of[p], self.span_of[p]) else { return false };
-        let used = |ty| self.classes[class].items.get(&Item { span, size: len, ty });
-        let mut kinds = self.classes[class].floats().into_iter();
-        span.stride == 0
-            && kinds.any(|kind| {
-                bytes::float_bytes(kind) == len && used(ByteType::Float(kind)).is_some_and(|p| *p > Proof::Declared)
-            })
+        let Some(class) = self.class_of[p] else { return false };
+        bytes::is_also_float(&self.classes[class], self.span_of[p], len)
     }
 
     /// Whether both doubles and pointers may lie in the word behind `p`, as far as is known.
