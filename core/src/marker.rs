@@ -75,6 +75,8 @@ pub const OTHER_MARKERS: &[&str] = &[
 pub struct ParamArgs {
     /// Activity.
     pub activity: ParamActivity,
+    /// Nothing is said of it: the activity is that of its type.
+    pub is_implied: bool,
     /// Where the primal value is.
     pub primal: LaneArg,
     /// Where the shadow or tangent of each lane is; none if it has no shadow.
@@ -432,7 +434,7 @@ pub fn parse(module: &Module, call: &MarkerCall, mode: Mode, func: FuncId) -> Re
             let apart = if stride.is_some() { shadows.len().min(1) } else { shadows.len() };
             used = used.max(if between.is_some() { 1 } else { 1 + apart });
             shadows_used = shadows_used.max(apart);
-            params.push(ParamArgs { activity, primal: place(at, 0).first(), shadows });
+            params.push(ParamArgs { activity, is_implied: given.is_none(), primal: place(at, 0).first(), shadows });
         }
         at += used;
         shadow_at = shadow_at.map(|n| n + shadows_used);

@@ -599,6 +599,7 @@ fn differentiate(
     if phase.may_defer() && !is_closed(session, &reached) {
         return Ok((Outcome::Deferred, Vec::new()));
     }
+    refuse_packed(session, &marker, func)?;
     if options.print {
         for f in &reached {
             eprintln!("{}", enzyme_ir::text::print_func(&session.ir, &session.ir.funcs[*f]));
@@ -670,6 +671,24 @@ fn differentiate(
     }
     let functions = engine.written[already..].to_vec();
     put(session, engine, asker, &marker, &derivative, functions, number)
+}
+
+/// Refuses an integer of which parts are floats, if nothing is said of it: that it is constant would be a guess.
+fn refuse_packed(session: &Session, marker: &Marker, func: FuncId) -> Result<(), Report> {
+    let func = &session.ir.funcs[func];
+    let implied = |n: &usize| marker.params.get(*n).is_some_and(|p| p.is_implied);
+    match enzyme_analysis::packed::given(&session.ir, func).into_iter().find(implied) {
+        Some(n) => {
+            let what = format!(
+                "parameter {} of '{}' holds floats within an integer, and nothing is said of it",
+                n + 1,
+                func.name
+            );
+            Err(Report::new(codes::E0109, what)
+                .note("'enzyme_const' before it says that it is constant; else pass the structure by its address"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether the program gives rules for tangents on the tape of `request`, and they suffice for these.

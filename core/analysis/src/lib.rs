@@ -13,7 +13,7 @@ pub mod exceptions;
 mod given;
 mod lanes;
 pub mod memory;
-mod packed;
+pub mod packed;
 pub mod print;
 pub mod program;
 mod reworked;

@@ -1,12 +1,12 @@
-//! Floats that a function returns within integers: a structure of a float and a count comes back in one register, as an
-//! integer of which only the caller knows the parts.
+//! Floats that a function is given or returns within integers: a structure of a float and a count is passed in one register,
+//! as an integer of which only the caller knows the parts.
 //!
-//! Followed is what moves bits and leaves those of a float together: zero extension, shifts by whole bytes, `or`, masks of
+//! Followed to a result is what moves bits and leaves those of a float together: zero extension, shifts by whole bytes, `or`, masks of
 //! whole floats, merges, copies by way of memory, calls. What computes with bits, as a hash does, makes a number of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use enzyme_ir::{BinOp, ByteType, CastOp, FuncId, Module, Op, Type, TypeId, ValueId};
+use enzyme_ir::{BinOp, ByteType, CastOp, Func, FuncId, Module, Op, Type, TypeId, ValueId};
 
 use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
@@ -14,6 +14,9 @@ use crate::program::Units;
 
 /// Bits of the shortest float that a structure in a register has beside something else.
 const SHORTEST: u32 = 16;
+
+/// How far parts are followed back; code that is never reached may go in circles.
+const STEPS: usize = 64;
 
 /// The integers of `f` that hold floats beside other things on their way to its result; none if its result has floats by its
 /// type.
@@ -28,6 +31,41 @@ pub fn returned(module: &Module, units: &Units, f: FuncId) -> Vec<ValueId> {
         }
     }
     search.found.into_iter().filter(|(g, _)| *g == f).map(|(_, v)| v).collect()
+}
+
+/// The parameters of `func` that are integers of which parts are taken for floats, as they come: a structure that is passed
+/// in a register. Integers of which floats are made by arithmetic are none.
+pub fn given(module: &Module, func: &Func) -> Vec<usize> {
+    let constant = |v: ValueId| func.as_const(v).and_then(|c| module.ctx.consts.as_u64(c));
+    // Where parameters are put, in code that nobody has optimised.
+    let mut spilled: BTreeMap<ValueId, ValueId> = BTreeMap::new();
+    for (_, i) in func.placed() {
+        if let (Op::Store(_), [v, to]) = (&func.insts[i].op, func.insts[i].args.as_slice())
+            && func.params.contains(v)
+        {
+            spilled.insert(*to, *v);
+        }
+    }
+    let whole = |v: &ValueId| {
+        func.def_inst(*v).and_then(|i| match (&func.insts[i].op, func.insts[i].args.as_slice()) {
+            (Op::Cast(CastOp::Trunc) | Op::Freeze, [from]) => Some(*from),
+            (Op::Binary(BinOp::LShr), [from, by]) if constant(*by).is_some_and(|n| n % 8 == 0) => Some(*from),
+            (Op::Gep { .. }, [from, ..]) => Some(*from),
+            (Op::Alloca { .. }, _) => spilled.get(v).copied(),
+            _ => None,
+        })
+    };
+    let mut found = BTreeSet::new();
+    for (_, i) in func.placed() {
+        let inst = &func.insts[i];
+        if !module.ctx.types.contains_float(inst.ty) || !matches!(inst.op, Op::Cast(CastOp::BitCast) | Op::Load(_)) {
+            continue;
+        }
+        let steps = std::iter::successors(inst.args.first().copied(), whole).take(STEPS);
+        let integer = steps.filter(|v| matches!(module.ctx.types[func.ty(*v)], Type::Int(_)));
+        found.extend(integer.filter_map(|v| func.params.iter().position(|p| *p == v)));
+    }
+    found.into_iter().collect()
 }
 
 struct Search<'a> {

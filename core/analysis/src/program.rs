@@ -113,9 +113,12 @@ impl Units {
                 addresses[v] = pointer || integer && memory.class_of[v].is_some_and(|c| memory.is_memory(c));
             }
             let retyped = retyped(module, func, &facts, &memory);
-            let dispatch = dispatch_only(module, func, &uses, &|v| carry[v] == Carry::None && !addresses[v]);
-            let constants = constant_classes(module, &memory);
             let reworked = crate::reworked::find(module, func, &facts, &memory, &carry);
+            // The shadows of words that are read to be worked on are asked for.
+            let read = |v: ValueId| func.def_inst(v).is_some_and(|i| reworked.values().any(|loads| loads.contains(&i)));
+            let is_plain = |v: ValueId| carry[v] == Carry::None && !addresses[v] && !read(v);
+            let dispatch = dispatch_only(module, func, &uses, &is_plain);
+            let constants = constant_classes(module, &memory);
             let unit = Unit {
                 facts,
                 uses,

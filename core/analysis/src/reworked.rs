@@ -46,6 +46,7 @@ pub fn find(
             continue;
         }
         let (mut work, mut seen, mut loads) = (vec![*v], BTreeSet::new(), BTreeSet::new());
+        let mut worked = false;
         while let Some(v) = work.pop() {
             let Some(i) = func.def_inst(v).filter(|_| seen.insert(v)) else { continue };
             let inst = &func.insts[i];
@@ -54,18 +55,22 @@ pub fn find(
                     loads.insert(i);
                 }
                 (Op::Select, [_, either @ ..]) => work.extend(either),
-                (Op::Binary(op), args) if moves_bits(*op) => work.extend(args),
+                (Op::Binary(op), args) if moves_bits(*op) => {
+                    worked = true;
+                    work.extend(args);
+                }
                 (Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt) | Op::Phi(_) | Op::Freeze, args) => {
                     work.extend(args);
                 }
                 // Bytes in another order, bits moved around, the smaller of two.
                 (Op::Call(_), _) if matches!(resolve(module, func, i), Callee::Known(_)) => {
+                    worked = true;
                     work.extend(func.call_args(i).iter().filter(|a| is_word(**a)));
                 }
                 _ => {}
             }
         }
-        if !loads.is_empty() {
+        if worked && !loads.is_empty() {
             found.insert(store, loads);
         }
     }
