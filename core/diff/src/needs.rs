@@ -177,7 +177,7 @@ impl Collector<'_> {
                     // What is no float may overwrite one.
                     let ctx = &self.module.ctx;
                     let len = ctx.layout.store_size(&ctx.types, s.func.ty(*v)).unwrap_or(0);
-                    if hiding_bytes(self.module, s, *v, *p).is_some() {
+                    if hiding_bytes(self.module, s, *v, *p).is_some() || s.unit.reworked.contains_key(&i) {
                         self.shadow(*p);
                     }
                     match overwritten(s, *v, *p, len) {
