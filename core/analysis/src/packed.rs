@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use enzyme_ir::{BinOp, ByteType, CastOp, Func, FuncId, Module, Op, Type, TypeId, ValueId};
+use enzyme_ir::{BinOp, ByteType, CastOp, Func, FuncId, InstId, Module, Op, Type, TypeId, ValueId};
 
 use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
@@ -15,13 +15,17 @@ use crate::program::Units;
 /// Bits of the shortest float that a structure in a register has beside something else.
 const SHORTEST: u32 = 16;
 
+/// How deep the search for what a result is made of goes. What lies further is taken for a float: a constant result can be
+/// said to be one, a zero that is wrong cannot be seen.
+const DEPTH: usize = 2000;
+
 /// How far parts are followed back; code that is never reached may go in circles.
 const STEPS: usize = 64;
 
 /// The integers of `f` that hold floats beside other things on their way to its result; none if its result has floats by its
 /// type.
 pub fn returned(module: &Module, units: &Units, f: FuncId) -> Vec<ValueId> {
-    let mut search = Search { module, units, found: BTreeSet::new(), seen: BTreeSet::new() };
+    let mut search = Search { module, units, found: BTreeSet::new(), seen: BTreeSet::new(), depth: 0 };
     loop {
         let before = search.found.len();
         search.seen.clear();
@@ -75,6 +79,7 @@ struct Search<'a> {
     found: BTreeSet<(FuncId, ValueId)>,
     /// Values that were looked at in this round.
     seen: BTreeSet<(FuncId, ValueId)>,
+    depth: usize,
 }
 
 impl Search<'_> {
@@ -115,9 +120,25 @@ impl Search<'_> {
         if !self.seen.insert((f, v)) {
             return self.found.contains(&(f, v));
         }
+        if self.depth == DEPTH {
+            self.found.insert((f, v));
+            return true;
+        }
+        self.depth += 1;
+        let found = self.is_made_of_floats(f, i) || matches!(unit.carry[v], Carry::Bits(..) | Carry::Mixed);
+        self.depth -= 1;
+        if found {
+            self.found.insert((f, v));
+        }
+        found
+    }
+
+    /// Whether what `i` gives holds floats, by its operands.
+    fn is_made_of_floats(&mut self, f: FuncId, i: InstId) -> bool {
+        let func = &self.module.funcs[f];
         let inst = &func.insts[i];
         let constant = |v: ValueId| func.as_const(v).and_then(|c| self.module.ctx.consts.as_u64(c));
-        let found = match (&inst.op, inst.args.as_slice()) {
+        match (&inst.op, inst.args.as_slice()) {
             (Op::Cast(CastOp::BitCast), [from]) => {
                 self.module.ctx.types.contains_float(func.ty(*from)) || self.holds_floats(f, *from)
             }
@@ -134,6 +155,7 @@ impl Search<'_> {
             }
             (Op::Select, [_, either @ ..]) => self.any_holds(f, either),
             (Op::Load(_), [p]) => {
+                let Some(unit) = self.units.get(f) else { return false };
                 let len = self.module.ctx.layout.store_size(&self.module.ctx.types, inst.ty).unwrap_or(0);
                 let stated = unit.facts.access_types.get(&i).map_or(&[][..], Vec::as_slice);
                 let integers = !stated.is_empty() && stated.iter().all(|run| run.ty == ByteType::Integer);
@@ -145,12 +167,7 @@ impl Search<'_> {
                 _ => false,
             },
             _ => false,
-        };
-        let found = found || matches!(unit.carry[v], Carry::Bits(..) | Carry::Mixed);
-        if found {
-            self.found.insert((f, v));
         }
-        found
     }
 }
 
