@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use enzyme_ir::{ByteType, Func, FuncId, InstId, ValueId};
+use enzyme_ir::{ByteType, Func, FuncId, InstId, Op, Type, ValueId};
 use petgraph::unionfind::UnionFind;
 
 use super::bytes::{copied_items, float_bytes, moved_span};
-use super::constraints::{POINTER, Solver, is_constant};
+use super::constraints::{Moved, POINTER, Solver, is_constant};
+use super::span::gcd;
 use super::store::Addr;
 use super::{ClassId, FuncMemory, Item, Object, Proof, Span};
 use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
@@ -63,7 +64,8 @@ impl<'a> Solver<'a> {
                     // What is copied in chunks is copied as a whole too, which says what lies where.
                     let chunk = self.facts.get(&f).is_some_and(|facts| facts.overlapping.contains(&i));
                     if let ([dst, src], false) = (places.as_slice(), chunk) {
-                        self.copies.push((*dst, *src, len));
+                        let text = len.is_none() && self.is_text_copy(f, func, args);
+                        self.copies.push(Moved { dst: *dst, src: *src, len, text });
                     }
                 }
                 self.pointer_effect(f, i, args, result, known.pointers());
@@ -77,6 +79,21 @@ impl<'a> Solver<'a> {
                 self.unknown(f, i, result);
             }
         }
+    }
+
+    /// Whether bytes are copied as texts are: a single one by itself, as a character, and more of them by this call.
+    fn is_text_copy(&self, f: FuncId, func: &Func, args: &[ValueId]) -> bool {
+        let ([dst, src, ..], Some(group)) = (args, self.group.get(&f)) else { return false };
+        let is_stored = |v: ValueId| {
+            let uses = group.uses.of(v).iter().map(|i| &func.insts[*i]);
+            uses.into_iter().any(|inst| matches!(inst.op, Op::Store(_)) && inst.args.as_slice() == [v, *dst])
+        };
+        let character = |i: &InstId| {
+            let inst = &func.insts[*i];
+            let byte = inst.result.filter(|v| self.module.ctx.types[func.ty(*v)] == Type::Int(8));
+            matches!(inst.op, Op::Load(_)) && inst.args.first() == Some(src) && byte.is_some_and(is_stored)
+        };
+        group.uses.of(*src).iter().any(character)
     }
 
     /// `bytes` behind `at` are of this type, all of an array if their number is not known, and one value at least.
@@ -244,7 +261,8 @@ impl<'a> Solver<'a> {
             let origin = |class: &ClassId| map.get(class).or_else(|| relays.get(class)).copied();
             if let (Some(d), Some(s)) = (origin(&c.dst.0), origin(&c.src.0)) {
                 let place = |origin: Addr, span: Span| Addr { class: origin.class, span: origin.span.plus(span) };
-                self.copies.push((place(d, c.dst.1), place(s, c.src.1), c.len));
+                let (dst, src) = (place(d, c.dst.1), place(s, c.src.1));
+                self.copies.push(Moved { dst, src, len: c.len, text: c.text });
             } else if let (Some(d), None) = (origin(&c.dst.0), &callee.contents[c.src.0]) {
                 self.store.raw_of(d).opaque = true;
             }
@@ -283,7 +301,7 @@ impl<'a> Solver<'a> {
 
     /// What is copied as bytes is the same on both sides.
     pub(super) fn spread_copies(&mut self, give_up: bool) {
-        for (dst, src, len) in self.copies.clone() {
+        for Moved { dst, src, len, text } in self.copies.clone() {
             for (from, to) in [(src, dst), (dst, src)] {
                 let (mut from, mut to) = (self.store.resolve(from), self.store.resolve(to));
                 if give_up {
@@ -298,6 +316,12 @@ impl<'a> Solver<'a> {
                 if self.store.raw_of(to).constant {
                     continue;
                 }
+                // Characters lead nowhere and say nothing else, whatever lies behind the place of a short text.
+                if text {
+                    let span = Span::at(0).step(1, false);
+                    self.store.add_item(to, Item { span, size: 1, ty: ByteType::Integer }, Proof::Copied);
+                    continue;
+                }
                 // What was spread before is there.
                 let known = (self.store.raw_of(from).learned, self.store.is_several(to.class));
                 if self.spread.insert((from, to, len), known) != Some(known) {
@@ -308,6 +332,12 @@ impl<'a> Solver<'a> {
                             self.store.add_item(base, item, proof);
                         }
                     }
+                }
+                // Neither do those that are moved by a distance at which no pointer is one.
+                let apart = gcd(gcd(from.span.stride, to.span.stride), from.span.offset.abs_diff(to.span.offset));
+                let shifted = same && len.is_none() && !apart.is_multiple_of(POINTER);
+                if shifted && self.store.is_text(from) && self.store.is_text(to) {
+                    continue;
                 }
                 for (at, target) in self.store.raw_of(from).edges.clone() {
                     if let Some(span) = moved_span(at, POINTER, from.span, to.span, len, same)

@@ -87,6 +87,15 @@ pub(super) struct GroupFunc {
     pub(super) relays: BTreeMap<InstId, BTreeMap<ClassId, Addr>>,
 }
 
+/// Bytes that are copied, as [`Copied`] between places of classes that are being solved.
+#[derive(Clone, Copy)]
+pub(super) struct Moved {
+    pub(super) dst: Addr,
+    pub(super) src: Addr,
+    pub(super) len: Option<u64>,
+    pub(super) text: bool,
+}
+
 pub(super) struct Solver<'a> {
     pub(super) module: &'a Module,
     pub(super) facts: &'a BTreeMap<FuncId, Facts>,
@@ -95,8 +104,7 @@ pub(super) struct Solver<'a> {
     pub(super) globals: BTreeMap<GlobalId, Addr>,
     pub(super) code: BTreeMap<FuncId, Addr>,
     pub(super) group: BTreeMap<FuncId, GroupFunc>,
-    /// Destination, source and length of what is copied.
-    pub(super) copies: Vec<(Addr, Addr, Option<u64>)>,
+    pub(super) copies: Vec<Moved>,
     /// When the source of a copy had last learned something, as items were spread from there, and whether the destination was several objects.
     pub(super) spread: HashMap<(Addr, Addr, Option<u64>), (u64, bool)>,
     /// There was no end to what passes found.
@@ -411,7 +419,7 @@ impl<'a> Solver<'a> {
                 Op::Select => inst.args.get(1..).unwrap_or(&[]),
                 Op::Load(_) => {
                     if let Some(from) = inst.args.first().and_then(|p| self.known(f, *p)) {
-                        self.copies.push((to, from, len));
+                        self.copies.push(Moved { dst: to, src: from, len, text: false });
                     }
                     &[]
                 }
@@ -683,9 +691,9 @@ impl<'a> Solver<'a> {
             Some((*number.get(&a.class)?, a.span))
         };
         let mut copies: IndexSet<Copied> = IndexSet::new();
-        for (dst, src, len) in std::mem::take(&mut self.copies) {
+        for Moved { dst, src, len, text } in std::mem::take(&mut self.copies) {
             if let (Some(dst), Some(src)) = (place(dst), place(src)) {
-                copies.insert(Copied { dst, src, len });
+                copies.insert(Copied { dst, src, len, text });
             }
         }
         let unsettled = self.unsettled || copies.len() > MAX_COPIES;

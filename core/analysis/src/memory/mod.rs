@@ -174,6 +174,8 @@ pub struct Copied {
     pub src: (ClassId, Span),
     /// Number of bytes, if it is known.
     pub len: Option<u64>,
+    /// They are characters, among which no pointers go along.
+    pub text: bool,
 }
 
 /// Classes of one function.

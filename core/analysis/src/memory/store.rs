@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use enzyme_ir::ByteType;
+
 use super::span::Span;
 use super::{Item, Object, Proof, add_item};
 
@@ -248,6 +250,15 @@ impl Store {
         let stated =
             |(item, proof): (&Item, &Proof)| *proof == Proof::Asserted && item.span.overlaps(item.size, span, POINTER);
         !self.is_several(class) && raw.items.iter().any(stated)
+    }
+
+    /// Whether an array of characters begins here or goes on, of which the program reads or writes some.
+    pub fn is_text(&self, at: Addr) -> bool {
+        let character = |(item, proof): (&Item, &Proof)| {
+            let array = item.ty == ByteType::Integer && item.size == 1 && item.span.stride == 1;
+            array && *proof >= Proof::Accessed && item.span.overlaps(1, at.span, 1)
+        };
+        self.raw[at.class as usize].items.iter().any(character)
     }
 
     /// Whether more than one object is of this class.
