@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 79] = [
+const SOURCES: [&str; 80] = [
     "plugin",
     "options",
     "host",
@@ -36,6 +36,7 @@ const SOURCES: [&str; 79] = [
     "views",
     "slopes",
     "halves",
+    "buckets",
     "scalar",
     "checkpoint",
     "temporaries",

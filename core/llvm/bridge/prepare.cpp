@@ -359,6 +359,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  if (enz::giveOwnBuckets(*clone))
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
   if (enz::separateHalves(*clone)) {
     host->functions->invalidate(*clone, PreservedAnalyses::none());
     FunctionPassManager separated;

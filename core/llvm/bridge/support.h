@@ -186,6 +186,9 @@ void keepOrder(llvm::Function &function);
 // Notes which reads and writes are of floats, for `giveSlopes`.
 void noteFloats(llvm::Function &function);
 
+// Tables of one bucket have it outside of themselves; returns whether there were any.
+bool giveOwnBuckets(llvm::Function &function);
+
 // Words that are two halves become two values where ways meet; returns whether there were any.
 bool separateHalves(llvm::Function &function);
 
