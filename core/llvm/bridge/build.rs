@@ -96,12 +96,11 @@ const SOURCES: [&str; 80] = [
     "helpers",
 ];
 
-/// C files of which the bridge holds the bitcode.
+/// C files of which the bridge holds the bitcode, beside `strings.cpp`.
 const LIBRARIES: [&str; 4] = ["library", "flang", "products", "checkpoint"];
 /// Simplified, but in the shape that a derivative is made of: not vectorised, every access of its own type.
-const LIBRARY_FLAGS: [&str; 9] = [
+const LIBRARY_FLAGS: [&str; 8] = [
     "-O1",
-    "-std=c11",
     "-fno-vectorize",
     "-fno-slp-vectorize",
     // Loops that are to vanish when more is known cannot do so yet.
@@ -142,13 +141,32 @@ fn library(clang: &str, name: &str, folder: &str) -> Result<(), String> {
     let (source, bitcode) = (format!("{name}.c"), format!("{folder}/{name}.bc"));
     // What rules copy has the type of the floats.
     let aliasing = if name == "products" { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
-    let status = Command::new(clang).args(LIBRARY_FLAGS).args([aliasing, &source, "-o", &bitcode]).status();
-    if !status.map_err(|e| format!("{clang}: {e}"))?.success() {
+    let mut command = Command::new(clang);
+    command.args(LIBRARY_FLAGS).args(["-std=c11", aliasing, &source, "-o", &bitcode]);
+    if !command.status().map_err(|e| format!("{clang}: {e}"))?.success() {
         return Err(format!("{clang} could not compile {source}"));
     }
-    let bytes = std::fs::read(&bitcode).map_err(|e| format!("{bitcode}: {e}"))?;
+    bytes(&bitcode, &format!("{folder}/{name}.inc"))
+}
+
+/// The same of the members of std::string, as C++20 has them; one byte, which is no bitcode, where the compiler finds no library
+/// of C++ for it.
+fn strings(clang: &str, folder: &str) -> Result<(), String> {
+    let bitcode = format!("{folder}/strings.bc");
+    let flags =
+        ["-x", "c++", "-std=c++20", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "strings.cpp", "-o"];
+    let made = Command::new(clang).args(LIBRARY_FLAGS).args(flags).arg(&bitcode).output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        std::fs::write(&bitcode, [0]).map_err(|e| format!("{bitcode}: {e}"))?;
+    }
+    bytes(&bitcode, &format!("{folder}/strings.inc"))
+}
+
+/// Writes what a file has as a list of numbers.
+fn bytes(file: &str, list: &str) -> Result<(), String> {
+    let bytes = std::fs::read(file).map_err(|e| format!("{file}: {e}"))?;
     let text: String = bytes.iter().map(|byte| format!("{byte},")).collect();
-    std::fs::write(format!("{folder}/{name}.inc"), text).map_err(|e| format!("{folder}: {e}"))
+    std::fs::write(list, text).map_err(|e| format!("{list}: {e}"))
 }
 
 /// Compiles the headers that most files read; returns the name of the result.
@@ -246,6 +264,7 @@ fn build() -> Result<(), String> {
     for name in LIBRARIES {
         library(&clang, name, &out)?;
     }
+    strings(&clang, &out)?;
     println!("cargo:libdir={}", tell(&["--libdir"])?);
     println!("cargo:libs={}", tell(&["--link-shared", "--libs"])?);
     // Lints need no objects, and clippy has this script run once more for itself.

@@ -1,6 +1,6 @@
-// Bodies for functions that stand in libraries and link data structures or move data: library.c and flang.c say which;
-// the build compiles them to bitcode. A call in a prepared clone goes to an internal copy named `enzyme.lib.` and the
-// symbol.
+// Bodies for functions that stand in libraries and link data structures or move data: library.c, flang.c and
+// strings.cpp say which; the build compiles them to bitcode. A call in a prepared clone goes to an internal copy named
+// `enzyme.lib.` and the symbol.
 
 #include "support.h"
 
@@ -13,12 +13,15 @@ using namespace llvm;
 
 namespace {
 
-// What the build made of the two files.
+// What the build made of the three files.
 constexpr unsigned char kNodes[] = {
 #include "library.inc"
 };
 constexpr unsigned char kFlang[] = {
 #include "flang.inc"
+};
+constexpr unsigned char kStrings[] = {
+#include "strings.inc"
 };
 
 // The mark of what is inlined when all else was.
@@ -31,9 +34,26 @@ constexpr StringLiteral kOriginal = "enzyme.runtime.";
 
 bool isFlang(StringRef name) { return name.starts_with("_FortranA"); }
 
+bool isString(StringRef name) {
+  name.consume_front("_ZN");
+  name.consume_front("K");
+  return name.starts_with("St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE");
+}
+
+// Whether members of strings may have been taken in by their callers. Where none was, the library does all that is done
+// with strings, and so they have no shadows.
+bool isOptimised(const Module &module) {
+  return none_of(module.functions(),
+                 [](const Function &function) { return function.hasFnAttribute(Attribute::OptimizeNone); });
+}
+
 StringRef bitcode(StringRef name) {
-  return isFlang(name) ? StringRef(reinterpret_cast<const char *>(kFlang), sizeof kFlang)
-                       : StringRef(reinterpret_cast<const char *>(kNodes), sizeof kNodes);
+  const auto text = [](const unsigned char *bytes, size_t count) {
+    return StringRef(reinterpret_cast<const char *>(bytes), count);
+  };
+  if (isFlang(name))
+    return text(kFlang, sizeof kFlang);
+  return isString(name) ? text(kStrings, sizeof kStrings) : text(kNodes, sizeof kNodes);
 }
 
 // Whether the body may be meant: same parameters and result.
@@ -191,7 +211,7 @@ Function *enz::libraryBody(Function &declared) {
     symbol.erase(at + 1, 1);
   if (Function *known = module.getFunction("enzyme.lib." + symbol))
     return fits(declared, *known) ? known : nullptr;
-  if (module.getDataLayout().getPointerSizeInBits(0) != 64)
+  if (module.getDataLayout().getPointerSizeInBits(0) != 64 || (isString(symbol) && !isOptimised(module)))
     return nullptr;
   Expected<std::unique_ptr<Module>> library =
       parseBitcodeFile(MemoryBufferRef(bitcode(symbol), symbol), module.getContext());
@@ -199,16 +219,27 @@ Function *enz::libraryBody(Function &declared) {
     consumeError(library.takeError());
     return nullptr;
   }
-  Function *body = (*library)->getFunction(symbol);
+  // Constructors of whole objects are other names of those of parts.
+  GlobalValue *named = (*library)->getNamedValue(symbol);
+  for (GlobalAlias &alias : make_early_inc_range((*library)->aliases())) {
+    auto *meant = dyn_cast_or_null<Function>(alias.getAliaseeObject());
+    if (!meant)
+      return nullptr;
+    if (named == &alias)
+      named = meant;
+    alias.replaceAllUsesWith(meant);
+  }
+  auto *body = dyn_cast_or_null<Function>(named);
   if (!body || body->isDeclaration() || !fits(declared, *body))
     return nullptr;
   return Copier(module, isFlang(symbol)).copy(*body);
 }
 
 bool enz::hasLibraryBody(StringRef name) {
-  return name.starts_with("_ZNSt8__detail15_List_node_base") || name.starts_with("_ZNSt3__119__shared_weak_count") ||
-         name.starts_with("_ZNSt3__16__sortIRNS_6__less") || name.starts_with("_ZSt29_Rb_tree_") ||
-         name.starts_with("_ZSt28_Rb_tree_") || name.starts_with("_ZSt18_Rb_tree_") ||
+  return (isString(name) && sizeof kStrings > 1) || name.starts_with("_ZNSt8__detail15_List_node_base") ||
+         name.starts_with("_ZNSt3__119__shared_weak_count") || name.starts_with("_ZNSt3__16__sortIRNS_6__less") ||
+         name.starts_with("_ZSt29_Rb_tree_") || name.starts_with("_ZSt28_Rb_tree_") ||
+         name.starts_with("_ZSt18_Rb_tree_") ||
          is_contained({"lfind", "lsearch", "wmemcpy", "wmempcpy", "wmemmove", "__wmemcpy_chk", "__wmempcpy_chk",
                        "__wmemmove_chk"},
                       name);
