@@ -171,6 +171,8 @@ private:
       for (Use &use : inst.operands())
         if (place(use.get()) == table.member() && !add(use, table, plan))
           return false;
+    if (any_of(plan.kept, [&](StoreInst *kept) { return isForgotten(*kept, table); }))
+      return false;
     return all_of(plan.filled,
                   [&](StoreInst *filling) { return isMadeIn(*filling->getParent(), plan) || isTaken(*filling, plan); });
   }
@@ -223,7 +225,8 @@ private:
   }
 
   // Whether a function may end, or put another array into the table, with nobody having looked at what was stored:
-  // where the compiler knew that the array is the member, it left out what frees any other.
+  // where the compiler knew that the array is the member, it left out what frees any other. Tables of callers may be
+  // left as they are; what happens after an exception does not count.
   bool isForgotten(StoreInst &kept, Place table) const {
     const auto looks = [&](Instruction &inst) {
       if (auto *load = dyn_cast<LoadInst>(&inst))
@@ -240,19 +243,16 @@ private:
         if (looks(*at))
           break;
         auto *store = dyn_cast<StoreInst>(at);
-        if ((store && place(store->getPointerOperand()) == table) || isa<ReturnInst, ResumeInst>(at))
-          return !isOutside(table) || store;
+        if ((store && place(store->getPointerOperand()) == table) || isa<ReturnInst>(at))
+          return store || isa<AllocaInst>(table.base);
         if (at->isTerminator())
           for (BasicBlock *next : successors(at->getParent()))
-            if (seen.insert(next).second)
+            if (!next->isLandingPad() && seen.insert(next).second)
               work.push_back(&next->front());
       }
     }
     return false;
   }
-
-  // Whether a table outlives the function, which need not look at it any more.
-  static bool isOutside(Place table) { return !isa<AllocaInst>(table.base); }
 
   static StoreInst *keptIn(const BasicBlock &block, const Plan &plan) {
     for (StoreInst *kept : plan.kept)
