@@ -96,7 +96,7 @@ private:
   }
 
   Place place(const Value *address) const {
-    if (!address->getType()->isPointerTy())
+    if (!address->getType()->isPointerTy() || address->getType()->getPointerAddressSpace() != 0)
       return {nullptr, 0};
     APInt offset(layout_.getIndexTypeSizeInBits(address->getType()), 0);
     const Value *base = address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
