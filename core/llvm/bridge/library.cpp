@@ -183,6 +183,9 @@ private:
       for (Instruction &inst : block)
         if (auto *call = dyn_cast<CallBase>(&inst)) {
           call->setCallingConv(CallingConv::C);
+          // Compiled without exceptions, which what throws in a library does not know.
+          if (call->doesNotReturn())
+            call->removeFnAttr(Attribute::NoUnwind);
           // The program's own declaration may not say so.
           const Function *callee = call->getCalledFunction();
           if (callee && callee->isDeclaration() && isFlang(callee->getName()))
@@ -190,7 +193,9 @@ private:
           if (callee && callee->getName() == "malloc" && call->getType()->isPointerTy())
             call->addRetAttr(Attribute::NoAlias);
         }
-    made.setDoesNotThrow();
+    // What asks a string for a place behind its end may catch what comes of it.
+    if (!isString(from.getName()))
+      made.setDoesNotThrow();
     if (flang)
       made.addFnAttr(kFlangMark);
   }
