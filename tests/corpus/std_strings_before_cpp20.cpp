@@ -4,6 +4,7 @@
 // corpus: flags -std=c++17
 // corpus: levels O1 Og O2 O3
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -49,6 +50,11 @@ static double expansion(const double *x)
             continue;
         const std::string beginning = found->second.name.substr(0, 3);
         sum += sin(found->second.weight) * (double)(found->second.name.size() + beginning.size());
+    }
+    try {
+        sum += terms.back().name.compare(100, 2, "no such place");
+    } catch (const std::out_of_range &) {
+        sum += cos(terms.back().weight);
     }
     return sum;
 }
