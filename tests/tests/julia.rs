@@ -41,7 +41,7 @@ const FILES: [(&str, usize); 23] = [
 
 /// The files that run as Julia starts by itself. The others run with `-O1`, where machine code is made quickly, from derivatives that are made
 /// and optimised as ever: it was half of the time.
-const OPTIMISED: [&str; 6] = ["scalars", "arrays", "structures", "linear_algebra", "nested", "rules"];
+const OPTIMISED: [&str; 5] = ["scalars", "arrays", "structures", "nested", "rules"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
