@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 80] = [
+const SOURCES: [&str; 81] = [
     "plugin",
     "options",
     "host",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 80] = [
     "normalise",
     "vectors",
     "lanes",
+    "latest",
     "bits",
     "words",
     "assembly",

@@ -197,6 +197,12 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     FunctionPassManager shape;
     shape.addPass(LoopSimplifyPass());
     run(*host, *function, shape);
+    if (enz::runLatest(*host, *function)) {
+      FunctionPassManager more;
+      more.addPass(SimplifyCFGPass());
+      more.addPass(LoopSimplifyPass());
+      run(*host, *function, more);
+    }
     if (hasSamples.contains(function) && enz::reuseMemory(*host, *function)) {
       PreservedAnalyses preserved;
       preserved.preserveSet<CFGAnalyses>();

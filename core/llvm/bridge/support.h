@@ -310,6 +310,9 @@ void replaceCall(llvm::CallBase &call, llvm::Function &by, llvm::ArrayRef<llvm::
 // Adds what is to be added in a derivative to the number of each `__enzyme_iter(n, k)`.
 void addTerms(llvm::Function &clone);
 
+// Loops of a derivative of which all iterations but one add nothing run that one (latest.cpp). Whether there were any.
+bool runLatest(EnzOpaqueHost &host, llvm::Function &function);
+
 // Leaves out stores to tape that holds the same already (again.cpp), in loops of one block if `copy`; whether anything
 // changed.
 bool storeOnce(EnzOpaqueHost &host, llvm::Function &function, bool copy);
