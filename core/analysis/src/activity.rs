@@ -423,6 +423,15 @@ impl<'a> Pass<'a> {
         }
     }
 
+    /// Whether `i` stores an integer, made of what is read in active memory, where floats may lie: what is found there when the
+    /// derivative runs says what it was.
+    fn may_move_floats(&self, i: InstId) -> bool {
+        let Some(unit) = self.program.unit(self.f) else { return false };
+        let func = self.program.func(self.f);
+        let read = |load: &InstId| func.insts[*load].args.first().and_then(|p| self.class(*p));
+        unit.reworked.get(&i).is_some_and(|r| r.loads.iter().filter_map(read).any(|c| self.state(c).has_shadow()))
+    }
+
     /// Whether a class may be memory that this function makes, to which a shadow can be made.
     fn has_own_memory(&self, class: ClassId) -> bool {
         let Some(unit) = self.program.unit(self.f) else { return false };
@@ -520,6 +529,8 @@ impl<'a> Pass<'a> {
                 let Some(c) = self.class(*p) else { return };
                 if self.varied[*v].is_some() {
                     self.store_into(c, i, Some(*v));
+                } else if self.may_move_floats(i) {
+                    self.store_into(c, i, None);
                 }
                 // A pointer to active memory, stored where its shadow has no place.
                 let address = self.class(*v).is_some_and(|x| self.state(x).has_shadow());

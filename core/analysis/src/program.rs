@@ -13,6 +13,7 @@ use crate::bits::{self, Bits};
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
+use crate::reworked::Reworked;
 use crate::timing::Timing;
 use crate::uses::Uses;
 
@@ -35,7 +36,7 @@ pub struct Unit {
     /// rather of its first life, does not hold.
     pub retyped: BTreeSet<InstId>,
     /// What stores integers that are made of words which may be floats, where floats lie, and what reads these words.
-    pub reworked: BTreeMap<InstId, BTreeSet<InstId>>,
+    pub reworked: BTreeMap<InstId, Reworked>,
     /// Pointers through which only code is found: no shadow pointer is wanted beside them.
     pub dispatch: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
@@ -115,7 +116,7 @@ impl Units {
             let retyped = retyped(module, func, &facts, &memory);
             let reworked = crate::reworked::find(module, func, &facts, &memory, &carry);
             // The shadows of words that are read to be worked on are asked for.
-            let read = |v: ValueId| func.def_inst(v).is_some_and(|i| reworked.values().any(|loads| loads.contains(&i)));
+            let read = |v: ValueId| func.def_inst(v).is_some_and(|i| reworked.values().any(|r| r.loads.contains(&i)));
             let is_plain = |v: ValueId| carry[v] == Carry::None && !addresses[v] && !read(v);
             let dispatch = dispatch_only(module, func, &uses, &is_plain);
             let constants = constant_classes(module, &memory);

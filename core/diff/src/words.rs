@@ -152,24 +152,55 @@ pub fn require_none(e: &mut Emit<'_>, at: ValueId, bytes: ValueId, place: &str) 
     e.call_func(f, &[at, bytes, text, length]);
 }
 
-/// Ends the program if `word`, of shadow memory, is a tangent or an adjoint of what was computed with as an integer.
-pub fn require_integer(e: &mut Emit<'_>, word: ValueId, place: &str) {
+/// Integers so far below zero may be copies of what a program keeps beside its floats.
+const LEAST: u64 = 1 << 16;
+
+/// Ends the program if `word`, of shadow memory, is a tangent or an adjoint of what was computed with as an integer, or several of
+/// them, of `piece` bytes each.
+pub fn require_integer(e: &mut Emit<'_>, word: ValueId, piece: u64, place: &str) {
+    let ty = e.ty(word);
+    let Type::Int(bits) = e.module.ctx.types[ty] else { return };
+    let one = u32::try_from(8 * piece).unwrap_or(bits).clamp(8, 64);
+    if bits > one {
+        let narrow = e.module.ctx.types.int(one);
+        for n in 0..bits / one {
+            let by = e.b().int(ty, u64::from(n * one));
+            let part = e.b().binary(BinOp::LShr, word, by);
+            let part = e.b().cast(CastOp::Trunc, part, narrow);
+            require_integer(e, part, piece, place);
+        }
+        return;
+    }
     let line = format!("{place}: enzyme: [E0301] what was computed with as an integer has a derivative\n");
     let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
-    let ty = e.ty(word);
-    // All bits of a mantissa, and the sign, which goes to the left.
-    let (name, digits) = match e.module.ctx.types[ty] {
-        Type::Int(32) => ("enzyme.rt.words.integer32", 24),
-        _ => ("enzyme.rt.words.integer", 53),
+    // All bits of a mantissa, and the sign, which goes to the left; of what may be the end of a double alone, all bits count.
+    let (name, digits) = match bits {
+        64 => ("enzyme.rt.words.integer", 53),
+        32 => ("enzyme.rt.words.integer32", 24),
+        16 => ("enzyme.rt.words.integer16", 0),
+        _ => ("enzyme.rt.words.integer8", 0),
     };
     let (ptr, void, i64) = (e.module.ctx.types.ptr(), e.module.ctx.types.void(), e.module.ctx.types.int(64));
     let f = define(e.module, name, void, &[ty, ptr, i64], |e, args| {
         let (float, integer) = (e.new_block("float"), e.new_block("integer"));
         let word = e.b().value(Op::Freeze, smallvec![args[0]], ty);
-        let twice = e.b().add(word, word);
-        let (digits, zero) = (e.b().int(ty, digits), e.b().int(ty, 0));
-        let exponent = e.b().binary(BinOp::LShr, twice, digits);
+        let zero = e.b().int(ty, 0);
+        let exponent = if digits > 0 {
+            let (twice, digits) = (e.b().add(word, word), e.b().int(ty, digits));
+            e.b().binary(BinOp::LShr, twice, digits)
+        } else {
+            word
+        };
         let is_float = e.b().icmp(IntPred::Ne, exponent, zero);
+        let is_float = if digits > 0 {
+            // A little less than zero is no float that would be anything but an odd NaN.
+            let most = e.b().int(ty, LEAST);
+            let up = e.b().add(word, most);
+            let is_large = e.b().icmp(IntPred::Uge, up, most);
+            e.b().binary(BinOp::And, is_float, is_large)
+        } else {
+            is_float
+        };
         e.b().cond_br(is_float, float, integer);
         e.block = float;
         stop_with(e, args[1], args[2]);

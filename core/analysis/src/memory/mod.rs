@@ -310,6 +310,22 @@ impl FuncMemory {
         kinds.any(|kind| bytes::float_bytes(kind) == len && used(ByteType::Float(kind))) && !used(ByteType::Integer)
     }
 
+    /// The length of the shortest float that may lie in some of `len` bytes behind `p`, as far as anything but a declaration says so. Bytes
+    /// beside an array, as flags in a structure, are none of its floats: these are reached one after the other.
+    pub fn shortest_float(&self, p: ValueId, len: u64) -> Option<u64> {
+        let class = &self.classes[self.class_of[p]?];
+        let there = |(item, proof): (&Item, &Proof)| match item.ty {
+            ByteType::Float(kind) if *proof > Proof::Declared => {
+                let (place, size) = (self.span_of[p], bytes::float_bytes(kind));
+                let fixed = place.stride == 0 && item.span.stride == 0;
+                let near = len >= 4 || len == size || fixed || (1..size).contains(&place.stride);
+                (near && item.span.overlaps(item.size, place, len)).then_some(size)
+            }
+            _ => None,
+        };
+        class.items.iter().filter_map(there).min()
+    }
+
     /// Whether just the `len` bytes behind `p` may be such as are read or written as a float somewhere.
     pub fn is_also_float(&self, p: ValueId, len: u64) -> bool {
         let Some(class) = self.class_of[p] else { return false };

@@ -275,12 +275,14 @@ impl Reverse<'_, '_> {
         }
         let ty = match self.s.unit.carry[v] {
             Carry::None | Carry::Mixed => {
-                if self.s.unit.reworked.contains_key(&i) {
+                let asked = || hiding_bytes(self.e.module, &self.s, v, p).is_some() && is_moved(&self.s, v);
+                if let Some(reworked) = self.s.unit.reworked.get(&i).filter(|_| !asked()) {
+                    let piece = reworked.piece;
                     let ty = self.s.func.ty(v);
                     let at = self.shadow_place(p, ty)?;
                     let word = self.e.load_in_lane(ty, at, 1);
                     let place = place_of(self.e.module, self.s.func, i);
-                    crate::words::require_integer(&mut self.e, word, &place);
+                    crate::words::require_integer(&mut self.e, word, piece, &place);
                 }
                 self.require_none(i, v, p)?;
                 return self.overwrite(v, p);

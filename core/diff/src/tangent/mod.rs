@@ -447,18 +447,19 @@ impl Tangent<'_, '_> {
         access: enzyme_ir::Access,
     ) -> Result<(), Refusal> {
         let put = |store: InstId| self.s.func.insts[store].args.get(1).is_some_and(|p| self.s.has_shadow(*p));
-        if !self.s.unit.reworked.iter().any(|(store, loads)| loads.contains(&i) && put(*store)) {
-            return Ok(());
-        }
+        let of = self.s.unit.reworked.iter().filter(|(store, r)| r.loads.contains(&i) && put(**store));
+        let (pieces, wholes): (Vec<u64>, Vec<bool>) = of.map(|(_, r)| (r.piece, r.whole)).unzip();
+        let Some(piece) = pieces.into_iter().min() else { return Ok(()) };
         if self.s.has_shadow(p) {
             let at = if self.s.is_mixed(p) { self.guarded(p, inst.ty)? } else { self.shadow(p)? };
             let word = self.e.load_shadow(inst.ty, at, access);
             let place = place_of(self.e.module, self.s.func, i);
-            crate::words::require_integer(&mut self.e, word, &place);
+            crate::words::require_integer(&mut self.e, word, piece, &place);
             return Ok(());
         }
         let state = self.s.unit.memory.class_of[p].and_then(|c| self.s.activity.states.get(&c));
-        if state.is_some_and(|state| state.has_shadow()) {
+        let stated = self.s.unit.facts.access_types.contains_key(&i);
+        if state.is_some_and(|state| state.has_shadow()) && wholes.contains(&true) && !stated {
             // There is one, but nobody here has it.
             return Err(Refusal::new(RefusalKind::Conflict(enzyme_analysis::Conflict::BitTrick(i))).at(i));
         }
