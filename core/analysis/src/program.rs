@@ -116,7 +116,8 @@ impl Units {
             let retyped = retyped(module, func, &facts, &memory);
             let reworked = crate::reworked::find(module, func, &facts, &memory, &carry);
             // The shadows of words that are read to be worked on are asked for.
-            let read = |v: ValueId| func.def_inst(v).is_some_and(|i| reworked.values().any(|r| r.loads.contains(&i)));
+            let loads: BTreeSet<InstId> = reworked.values().flat_map(|r| r.loads.iter().copied()).collect();
+            let read = |v: ValueId| func.def_inst(v).is_some_and(|i| loads.contains(&i));
             let is_plain = |v: ValueId| carry[v] == Carry::None && !addresses[v] && !read(v);
             let dispatch = dispatch_only(module, func, &uses, &is_plain);
             let constants = constant_classes(module, &memory);

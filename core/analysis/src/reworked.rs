@@ -51,12 +51,12 @@ pub fn find(
     let overlaps = |v: ValueId, p: ValueId| is_word(v) && memory.shortest_float(p, size(v)).is_some();
     let outer = outer_classes(memory);
     let stores = func.placed().filter(|(_, i)| matches!(func.insts[*i].op, Op::Store(_)));
-    let written: Vec<ValueId> = stores.filter_map(|(_, i)| func.insts[i].args.get(1).copied()).collect();
+    let written = stores.filter_map(|(_, i)| func.insts[i].args.get(1).and_then(|to| memory.class_of[*to]));
+    let written: BTreeSet<ClassId> = written.collect();
     // What callers keep there may be floats that nobody here reads as such, unless integers are put there.
     let is_hidden = |p: ValueId| {
         let Some(class) = memory.class_of[p].filter(|c| outer.contains(c)) else { return false };
-        let put = |to: &ValueId| memory.class_of[*to] == Some(class);
-        memory.classes[class].floats().is_empty() && !written.iter().any(put)
+        !written.contains(&class) && memory.classes[class].floats().is_empty()
     };
     let stored = func.placed().filter_map(|(_, i)| made_of(module, func, i, &is_word));
     let stored: Vec<Stored> = stored.filter(|s| !s.loads.is_empty()).collect();
