@@ -16,7 +16,7 @@
 //! Not handled: other loads whose number is not known on entry of the outer loop, or inner loops that are entered in some of its
 //! iterations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, Module, Op, ValueId};
@@ -136,6 +136,10 @@ pub(crate) fn entry_of(s: &Subject<'_>, inner: LoopId, outer: LoopId) -> Option<
     let mut block = s.shape.loops.preheader(inner)?;
     while !always(block) {
         let before = s.shape.dom.idom(block)?;
+        if all_lead_to(s, before, block, &ends) {
+            block = before;
+            continue;
+        }
         let branch = &s.func.insts[s.func.terminator(before)?];
         match &branch.op {
             Op::Br(to) if *to == block => block = before,
@@ -147,6 +151,23 @@ pub(crate) fn entry_of(s: &Subject<'_>, inner: LoopId, outer: LoopId) -> Option<
         }
     }
     Some(Entry::Always)
+}
+
+/// Whether all ways on from `from` come to `to`, without leaving an iteration by one of `ends` before.
+fn all_lead_to(s: &Subject<'_>, from: BlockId, to: BlockId, ends: &[BlockId]) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![from];
+    while let Some(b) = work.pop() {
+        if b == to || !seen.insert(b) {
+            continue;
+        }
+        let next = s.func.successors(b);
+        if next.is_empty() || ends.contains(&b) {
+            return false;
+        }
+        work.extend(next);
+    }
+    true
 }
 
 /// How often a row is written per call, roughly, iterations that store the same again aside.

@@ -27,6 +27,7 @@
 #include "carry.h"
 
 #include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -37,7 +38,7 @@ using namespace llvm;
 namespace {
 
 // Loads that more stores than this may overwrite are kept.
-constexpr size_t kMostStores = 8;
+constexpr size_t kMostStores = 16;
 // Loads whose value goes further than this are kept.
 constexpr size_t kMostUses = 500;
 // After this many blocks that were looked at to see what comes between loads and stores, no more loads are.
@@ -334,6 +335,30 @@ std::optional<enz::Undoing::Place> enz::Undoing::placeOf(ScalarEvolution &evolut
   return out;
 }
 
+// Where the ways on from a branch come together again: what it has decided is asked for there. False if they do so in
+// another iteration, or behind the loop around it.
+bool enz::Undoing::joinsOf(const BasicBlock &branch, SmallVectorImpl<const Instruction *> &out) {
+  const auto &tree = host_.functions->getResult<PostDominatorTreeAnalysis>(function_);
+  const auto *node = tree.getNode(const_cast<BasicBlock *>(&branch));
+  const BasicBlock *join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  const Loop *loop = loops_.getLoopFor(&branch);
+  if (!join || loops_.getLoopFor(join) != loop)
+    return false;
+  SmallPtrSet<const BasicBlock *, 16> seen;
+  SmallVector<const BasicBlock *, 16> work(successors(&branch));
+  while (!work.empty()) {
+    const BasicBlock *block = work.pop_back_val();
+    if (!seen.insert(block).second)
+      continue;
+    if (++blocks_seen_ > kMostBlocks || out.size() >= kMostUses || (loop && block == loop->getHeader()))
+      return false;
+    out.push_back(&*block->getFirstNonPHIOrDbg());
+    if (block != join)
+      work.append(succ_begin(block), succ_end(block));
+  }
+  return true;
+}
+
 // What the reverse sweep may want a value for; false if that cannot be told.
 bool enz::Undoing::usesOf(Instruction &read, SmallVectorImpl<const Instruction *> &out) {
   SmallPtrSet<const Value *, 16> seen{&read};
@@ -352,13 +377,13 @@ bool enz::Undoing::usesOf(Instruction &read, SmallVectorImpl<const Instruction *
         continue;
       out.push_back(inst);
       const Type *type = inst->getType();
-      const bool compares =
-          isa<FCmpInst>(inst) && all_of(inst->users(), [](const User *u) { return isa<SelectInst>(u); });
-      if (type->isFPOrFPVectorTy() || type->isAggregateType() || compares)
+      if (type->isFPOrFPVectorTy() || type->isAggregateType() || type->isIntegerTy(1))
         work.push_back(inst);
-      else if (!type->isVoidTy() || inst->isTerminator())
-        if (!isa<ReturnInst>(inst))
+      else if (isa<BranchInst, SwitchInst>(inst)) {
+        if (!joinsOf(*inst->getParent(), out))
           return false;
+      } else if (!isa<ReturnInst>(inst) && (inst->isTerminator() || !type->isVoidTy()))
+        return false;
     }
   }
   return true;

@@ -78,6 +78,7 @@ private:
   bool canUndo(llvm::StoreInst &store);
   std::optional<Place> placeOf(llvm::ScalarEvolution &evolution, llvm::StoreInst &store);
   bool readsBefore(llvm::Instruction &load, llvm::ArrayRef<llvm::StoreInst *> stores);
+  bool joinsOf(const llvm::BasicBlock &branch, llvm::SmallVectorImpl<const llvm::Instruction *> &out);
   bool usesOf(llvm::Instruction &read, llvm::SmallVectorImpl<const llvm::Instruction *> &out);
   llvm::LoadInst *oldOf(llvm::StoreInst &store);
 
