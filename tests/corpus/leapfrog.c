@@ -1,130 +1,141 @@
-// Kick-drift-kick leapfrog for N bodies in the plane; positions and velocities are advanced in place and the
-// accelerations live in a scratch array which every step clears. Loss = |x(T) - target|^2 + relative energy drift.
-// Source: Hairer, Lubich, Wanner, "Geometric Numerical Integration", section I.1.4 (Stormer-Verlet).
+// Waves in a plane: two fields that swap places after each step, one of them overwritten in place, in rows of a length that is
+// known at run time alone, down to three cells; nothing says that arrays are apart, and some are not.
+//
+//   b_ij = 2 a_ij - b_ij + c_ij^2 (a_i-1j + a_i+1j + a_ij-1 + a_ij+1 - 4 a_ij), then a and b swap
+//
+// Besides, with arrays whose parts overlap: a field that moves over itself, rows closer to each other than they are long, a field
+// that is its own medium. Transport to the neighbours and theirs, upwind and downwind. loss = sum a^2 / 2 + sums over lines.
+// Source: Virieux, "SH-wave propagation in heterogeneous media", Geophysics 49, 1984 (leapfrog in time).
 #include "corpus.h"
 
-static void accelerate(int n, const double *masses, const double *positions, double *acceleration)
-{
-    memset(acceleration, 0, sizeof(double) * 2 * (size_t)n);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) {
-            double dx = positions[2 * j] - positions[2 * i], dy = positions[2 * j + 1] - positions[2 * i + 1];
-            double squared = dx * dx + dy * dy + 0.05;
-            double pull = 1.0 / (squared * sqrt(squared));
-            acceleration[2 * i] += masses[j] * pull * dx;
-            acceleration[2 * i + 1] += masses[j] * pull * dy;
-            acceleration[2 * j] -= masses[i] * pull * dx;
-            acceleration[2 * j + 1] -= masses[i] * pull * dy;
-        }
-}
+enum { LONG = CORPUS_SIZE(40, 7), CELLS = LONG * LONG, SHORT = CORPUS_SIZE(90, 40), COUNT = 3 * CELLS };
 
-static double energy(int n, const double *masses, const double *positions, const double *velocities)
+__attribute__((noinline)) static double waves(const double *c, double *a, double *b, int rows, int n, int steps)
 {
-    double total = 0.0;
-    for (int i = 0; i < n; i++) {
-        total += 0.5 * masses[i] * (velocities[2 * i] * velocities[2 * i] + velocities[2 * i + 1] * velocities[2 * i + 1]);
-        for (int j = 0; j < i; j++) {
-            double dx = positions[2 * j] - positions[2 * i], dy = positions[2 * j + 1] - positions[2 * i + 1];
-            total -= masses[i] * masses[j] / sqrt(dx * dx + dy * dy + 0.05);
-        }
-    }
-    return total;
-}
-
-static double leapfrog_loss(int n, const double *masses, double *positions, double *velocities, double *acceleration,
-                            const double *target, int steps, double step)
-{
-    double before = energy(n, masses, positions, velocities);
-    accelerate(n, masses, positions, acceleration);
+    double heard = 0.0;
     for (int t = 0; t < steps; t++) {
-        for (int i = 0; i < 2 * n; i++) {
-            velocities[i] += 0.5 * step * acceleration[i];
-            positions[i] += step * velocities[i];
-        }
-        accelerate(n, masses, positions, acceleration);
-        for (int i = 0; i < 2 * n; i++)
-            velocities[i] += 0.5 * step * acceleration[i];
+        a[n + 1] += 0.1 * t;
+        for (int i = 1; i < rows - 1; i++)
+            for (int j = 1; j < n - 1; j++) {
+                int k = i * n + j;
+                b[k] = 2.0 * a[k] - b[k] + c[k] * c[k] * (a[k - 1] + a[k + 1] + a[k - n] + a[k + n] - 4.0 * a[k]);
+            }
+        heard += a[n + 1] * b[n + 1];
+        double *swapped = a;
+        a = b;
+        b = swapped;
     }
-    double after = energy(n, masses, positions, velocities);
-    double loss = (after - before) * (after - before) / (before * before);
-    for (int i = 0; i < 2 * n; i++)
-        loss += (positions[i] - target[i]) * (positions[i] - target[i]);
-    return loss;
+    for (int k = 0; k < rows * n; k++)
+        heard += 0.5 * a[k] * a[k];
+    return heard;
 }
 
-enum { N = CORPUS_SIZE(8, 3), STEPS = CORPUS_SIZE(100, 4), VELOCITIES = 2 * N, MASSES = 4 * N, SIZE = 5 * N };
+// As far as three cells from each other, in both directions.
+__attribute__((noinline)) static double transport(const double *speed, double *a, double *b, int n, int steps)
+{
+    double heard = 0.0;
+    for (int t = 0; t < steps; t++) {
+        for (int j = 2; j < n - 2; j++)
+            b[j] = 0.6 * a[j] + 0.5 * speed[j] * (a[j + 1] - a[j - 1]) + 0.05 * a[j - 2] * a[j + 2] * a[j + 1];
+        heard += 0.5 * b[n / 2] * b[n / 2];
+        double *swapped = a;
+        a = b;
+        b = swapped;
+    }
+    for (int j = 0; j < n; j++)
+        heard += 0.5 * a[j] * a[j];
+    return heard;
+}
 
-static const double step = 0.005;
-static double point[SIZE], target[2 * N];
-static double positions[2 * N], velocities[2 * N], acceleration[2 * N];
-static double position_shadow[2 * N], velocity_shadow[2 * N], acceleration_shadow[2 * N];
+// Rows that are `pitch` apart: less than a row is long, if the program likes.
+__attribute__((noinline)) static double rows_apart(const double *weight, double *a, double *b, int rows, int pitch, int n)
+{
+    for (int t = 0; t < 3; t++) {
+        for (int i = 1; i < rows; i++)
+            for (int j = 1; j < n; j++) {
+                int k = i * pitch + j;
+                b[k] = 0.5 * b[k] + weight[k] * (a[k - pitch] + a[k + pitch] - a[k - 1] * a[k + 1]);
+            }
+        double *swapped = a;
+        a = b;
+        b = swapped;
+    }
+    double heard = 0.0;
+    for (int k = 0; k < (rows + 1) * pitch; k++)
+        heard += a[k] * b[k];
+    return heard;
+}
+
+// Each part begins with the fields of the start.
+static double *fresh(const double *x)
+{
+    static double fields[2 * CELLS];
+    for (int k = 0; k < 2 * CELLS; k++)
+        fields[k] = x[CELLS + k];
+    return fields;
+}
+
+static double run(const double *x)
+{
+    const double *c = x;
+    const int lengths[] = {LONG, 14, 13, 5, 4, 3}, pitches[] = {LONG, LONG / 2, 3, 2, 1};
+    double loss = 0.0, *a;
+    for (int k = 0; k < (int)CORPUS_COUNT(lengths); k++)
+        if (lengths[k] <= LONG) {
+            a = fresh(x);
+            loss += waves(c, a, a + CELLS, lengths[k], lengths[k], 4);
+        }
+    for (int k = 0; k < (int)CORPUS_COUNT(pitches); k++) {
+        a = fresh(x);
+        loss += rows_apart(c, a, a + CELLS, 3, pitches[k], LONG - 2);
+    }
+    a = fresh(x);
+    loss += transport(c, a, a + CELLS, CELLS, 5) + transport(c, a, a + CELLS, 9, 2);
+    a = fresh(x);
+    loss += transport(c, a, a + 1, SHORT, 2);
+    a = fresh(x);
+    loss += transport(c, a + 7, a, SHORT, 3);
+    a = fresh(x);
+    loss += transport(a, a + CELLS, a, CELLS, 2);
+    a = fresh(x);
+    loss += waves(c, a, a + 2, 3, 12, 2);
+    a = fresh(x);
+    return loss + waves(a, a, a + CELLS, LONG, LONG, 1);
+}
+
+static double point[COUNT];
 
 static void setup(void)
 {
-    corpus_seed(14);
-    for (int i = 0; i < N; i++) {
-        double angle = 2.0 * M_PI * i / N, radius = corpus_uniform(0.8, 1.6);
-        point[2 * i] = radius * cos(angle);
-        point[2 * i + 1] = radius * sin(angle);
-        point[VELOCITIES + 2 * i] = -sin(angle) + corpus_uniform(-0.1, 0.1);
-        point[VELOCITIES + 2 * i + 1] = cos(angle) + corpus_uniform(-0.1, 0.1);
-        point[MASSES + i] = corpus_uniform(0.2, 0.6);
-    }
-    corpus_fill(target, 2 * N, -1.0, 1.0);
+    corpus_seed(271);
+    corpus_fill(point, CELLS, 0.1, 0.4);
+    corpus_fill(point + CELLS, 2 * CELLS, -0.5, 0.5);
 }
 
 static double value(const double *x)
 {
-    corpus_copy(positions, x, 2 * N);
-    corpus_copy(velocities, x + VELOCITIES, 2 * N);
-    return leapfrog_loss(N, x + MASSES, positions, velocities, acceleration, target, STEPS, step);
+    return run(x);
 }
 
 static double tangent(const double *x, const double *v)
 {
-    corpus_copy(positions, x, 2 * N);
-    corpus_copy(velocities, x + VELOCITIES, 2 * N);
-    corpus_copy(position_shadow, v, 2 * N);
-    corpus_copy(velocity_shadow, v + VELOCITIES, 2 * N);
-    corpus_zero(acceleration_shadow, 2 * N);
-    return __enzyme_fwddiff((void *)leapfrog_loss, enzyme_const, N, enzyme_dup, x + MASSES, v + MASSES, enzyme_dup,
-                            positions, position_shadow, enzyme_dup, velocities, velocity_shadow, enzyme_dup,
-                            acceleration, acceleration_shadow, enzyme_const, target, enzyme_const, STEPS, enzyme_const,
-                            step);
+    return __enzyme_fwddiff((void *)run, enzyme_dup, x, v);
 }
 
 static void gradient(const double *x, double *g)
 {
-    corpus_zero(g, SIZE);
-    corpus_copy(positions, x, 2 * N);
-    corpus_copy(velocities, x + VELOCITIES, 2 * N);
-    corpus_zero(acceleration_shadow, 2 * N);
-    __enzyme_autodiff((void *)leapfrog_loss, enzyme_const, N, enzyme_dup, x + MASSES, g + MASSES, enzyme_dup, positions,
-                      g, enzyme_dup, velocities, g + VELOCITIES, enzyme_dup, acceleration, acceleration_shadow,
-                      enzyme_const, target, enzyme_const, STEPS, enzyme_const, step);
-}
-
-static void gradient_no_need(const double *x, double *g)
-{
-    corpus_zero(g, SIZE);
-    corpus_copy(positions, x, 2 * N);
-    corpus_copy(velocities, x + VELOCITIES, 2 * N);
-    corpus_zero(acceleration_shadow, 2 * N);
-    __enzyme_autodiff((void *)leapfrog_loss, N, x + MASSES, g + MASSES, enzyme_dupnoneed, positions, g,
-                      enzyme_dupnoneed, velocities, g + VELOCITIES, enzyme_dupnoneed, acceleration,
-                      acceleration_shadow, enzyme_const, target, STEPS, enzyme_const, step);
+    corpus_zero(g, COUNT);
+    __enzyme_autodiff((void *)run, enzyme_dup, x, g);
 }
 
 static const struct corpus_problem problem = {
     .name = "leapfrog",
-    .size = SIZE,
+    .size = COUNT,
     .point = point,
     .setup = setup,
     .value = value,
     .tangent = tangent,
     .gradient = gradient,
-    .variants = {{.name = "gradient with enzyme_dupnoneed", .gradient = gradient_no_need}},
-    .step = 1.0 / 256.0,
 };
 
 CORPUS_MAIN(&problem)

@@ -1,11 +1,13 @@
 //! Which states are read where the reverse sweep has kept them (`snapshots.cpp`), and which are copied back: looked up in what clang's
 //! optimiser hands on for the corpus program `states_in_snapshots`, whose results the corpus checks.
 //!
-//! And which loops have a copy that does not store again what is on the tape (`again.cpp`): likewise for `rows_stored_once`.
+//! And which loops have a copy that does not store again what is on the tape (`again.cpp`): likewise for `rows_stored_once`. Which
+//! hand sums on to the next iteration (`relay.cpp`): for `leapfrog`. And that what a step of `argon` overwrites is kept, not what
+//! each pair of atoms computes.
 
 use std::process::ExitCode;
 
-use enzyme_tests::toolchain::{Compilation, Level, root, scratch};
+use enzyme_tests::toolchain::{Compilation, Level, plugin, root, scratch};
 use enzyme_tests::{Error, Result};
 use libtest_mimic::{Arguments, Trial};
 
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
     let trials = vec![
         Trial::test("states_in_snapshots", || states().map_err(|e| e.to_string().into())),
         Trial::test("rows_stored_once", || rows().map_err(|e| e.to_string().into())),
+        Trial::test("leapfrog", || handed_on().map_err(|e| e.to_string().into())),
+        Trial::test("argon", || taken_back().map_err(|e| e.to_string().into())),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -70,6 +74,37 @@ fn rows() -> Result<()> {
         if body.contains("@enzyme.rt.again") {
             return Err(Error::Failed(format!("the gradient of {name} still asks what is stored again")));
         }
+    }
+    Ok(())
+}
+
+fn handed_on() -> Result<()> {
+    let text = compiled("leapfrog.c")?;
+    for name in ["waves", "transport"] {
+        let head = format!("@enzyme.rev.{name}(");
+        let function =
+            text.split("\ndefine ").find(|f| f.split('\n').next().is_some_and(|first| first.contains(&head)));
+        let body = function.and_then(|f| f.split("\n}").next()).unwrap_or_default();
+        // In vectors, but for what is left at the end of a row.
+        if !body.contains("\nrelay:") || !body.contains("%vector.recur") {
+            return Err(Error::Failed(format!("the sums of {name} are not handed on from iteration to iteration")));
+        }
+    }
+    Ok(())
+}
+
+fn taken_back() -> Result<()> {
+    let folder = scratch()?;
+    let plain = Compilation::new(root().join("tests/corpus/argon.c"), folder.path().join("argon.o"), Level::O2);
+    let plain = plain.only_compile().with_plugin()?.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin()?]);
+    let printed = plain.flags(["-mllvm", "-enzyme-print-plan"]).run()?.expect_success("the compiler failed")?.stderr;
+    let plan = printed.split("plan of @").find(|plan| plan.starts_with("enzyme.grad.argon"));
+    let plan = plan.ok_or_else(|| Error::Failed(String::from("there is no plan of argon")))?;
+    let lines = |what: &str| plan.lines().filter(|l| l.starts_with("  ") && l.contains(what)).count();
+    // Positions, and velocities twice, each with three coordinates.
+    let (taken, kept) = (lines("takes back"), lines("caches Primal"));
+    if (taken, kept) != (9, 10) {
+        return Err(Error::Failed(format!("{taken} stores are taken back, and {kept} values kept:\n{plan}")));
     }
     Ok(())
 }

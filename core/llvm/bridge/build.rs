@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 81] = [
+const SOURCES: [&str; 83] = [
     "plugin",
     "options",
     "host",
@@ -69,6 +69,8 @@ const SOURCES: [&str; 81] = [
     "statements",
     "steps",
     "sums",
+    "loopsums",
+    "relay",
     "scatter",
     "again",
     "scopes",

@@ -4,7 +4,8 @@
 // values that were handed from one iteration to the next. Vectorised this becomes a shift of lanes ("fixed-order
 // recurrence"), under two conditions: the value goes from iteration to iteration in a register, for which LLVM has a
 // pass that normally runs too late (LoopLoadElimination), and nothing with an effect uses the old value before the new
-// one is computed. The latter is done here: stores move down past what does not touch their memory.
+// one is computed. The latter is done here: stores move down past what does not touch their memory, and sums past each
+// other.
 //
 // A reverse loop that hands adjoints on has a second block for what happens on the way to the next iteration alone; the
 // vectoriser wants one. Where that block only computes, it runs in the last iteration as well, for nothing.
@@ -12,6 +13,7 @@
 // Only loops of one block that carry a float are changed; the order of stores stays, since
 // the vectoriser takes the store of an element that the next iteration stores again only in that order.
 
+#include "sums.h"
 #include "support.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -65,17 +67,60 @@ void join(BasicBlock &header, BasicBlock &latch) {
   latch.eraseFromParent();
 }
 
-bool sinkIn(BasicBlock &block, AAResults &results) {
+// Whether what `sum` left in memory is read after the loop: others must not come before it then.
+bool isUsedAfter(const enz::Sum &sum, const Loop &loop) {
+  return any_of(sum.operations.front()->users(),
+                [&](const User *user) { return !loop.contains(cast<Instruction>(user)); });
+}
+
+// Moves sums to the end of the block, in their order: past each other, since the order of what they add is free, and
+// past what does not touch their memory. Their loads and stores are added to `moved`.
+void sinkSums(Loop &loop, AAResults &results, SmallPtrSetImpl<const Instruction *> &moved) {
+  BasicBlock &block = *loop.getHeader();
+  SmallVector<enz::Sum, 8> sums;
+  SmallPtrSet<const Instruction *, 32> parts;
+  for (Instruction &inst : block)
+    if (auto *store = dyn_cast<StoreInst>(&inst))
+      if (std::optional<enz::Sum> sum = enz::sumAt(*store, loop);
+          sum && enz::isUndisturbed(*sum) && !isUsedAfter(*sum, loop)) {
+        parts.insert(sum->load);
+        parts.insert(sum->store);
+        sums.push_back(std::move(*sum));
+      }
+  BatchAAResults aliases(results);
+  const auto passes = [&](const enz::Sum &sum) {
+    const MemoryLocation where = MemoryLocation::get(sum.store);
+    return all_of(make_range(std::next(sum.load->getIterator()), block.getTerminator()->getIterator()),
+                  [&](Instruction &inst) {
+                    return parts.contains(&inst) ||
+                           (!inst.mayThrow() && inst.willReturn() && !inst.isAtomic() && !inst.isVolatile() &&
+                            !(inst.mayReadOrWriteMemory() && isModOrRefSet(aliases.getModRefInfo(&inst, where))));
+                  });
+  };
+  erase_if(sums, [&](const enz::Sum &sum) { return !passes(sum); });
+  for (const enz::Sum &sum : sums) {
+    const auto end = block.getTerminator()->getIterator();
+    sum.load->moveBefore(end);
+    for (Instruction *operation : reverse(sum.operations))
+      operation->moveBefore(end);
+    sum.store->moveBefore(end);
+    moved.insert(sum.load);
+    moved.insert(sum.store);
+  }
+}
+
+// Moves stores down, but not in between the `sums` at the end.
+bool sinkIn(BasicBlock &block, AAResults &results, const SmallPtrSetImpl<const Instruction *> &sums) {
   SmallVector<StoreInst *, 16> stores;
   for (Instruction &inst : block)
-    if (auto *store = dyn_cast<StoreInst>(&inst); store && store->isSimple())
+    if (auto *store = dyn_cast<StoreInst>(&inst); store && store->isSimple() && !sums.contains(store))
       stores.push_back(store);
   bool changed = false;
   BatchAAResults aliases(results);
   for (StoreInst *store : reverse(stores)) {
     const MemoryLocation where = MemoryLocation::get(store);
     Instruction *place = store->getNextNode();
-    while (!stops(aliases, *place, where))
+    while (!sums.contains(place) && !stops(aliases, *place, where))
       place = place->getNextNode();
     if (place != store->getNextNode()) {
       store->moveBefore(place->getIterator());
@@ -122,8 +167,11 @@ bool enz::sinkStores(EnzOpaqueHost &host, Function &function) {
   bool changed = false;
   for (Loop *loop : loops.getLoopsInPreorder())
     if (loop->isInnermost() && loop->getNumBlocks() == 1 && loop->getHeader()->sizeWithoutDebug() <= kLargestLoop &&
-        carriesFloat(*loop->getHeader()))
-      changed |= sinkIn(*loop->getHeader(), results);
+        carriesFloat(*loop->getHeader())) {
+      SmallPtrSet<const Instruction *, 32> sums;
+      sinkSums(*loop, results, sums);
+      changed |= sinkIn(*loop->getHeader(), results, sums) || !sums.empty();
+    }
   return changed;
 }
 

@@ -186,16 +186,19 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     const bool joined = enz::joinLatches(*host, *function);
     if (joined)
       host->functions->invalidate(*function, PreservedAnalyses::none());
-    if (enz::sinkStores(*host, *function) || joined) {
+    // Loops that are entered under a condition have no block before them.
+    FunctionPassManager shape;
+    shape.addPass(LoopSimplifyPass());
+    run(*host, *function, shape);
+    const bool sunk = enz::sinkStores(*host, *function);
+    enz::handOnSums(*host, *function);
+    if (sunk || joined) {
       PreservedAnalyses preserved;
       preserved.preserveSet<CFGAnalyses>();
       host->functions->invalidate(*function, preserved);
       FunctionPassManager more = forwardStores(level);
       run(*host, *function, more);
     }
-    // Loops that are entered under a condition have no block before them.
-    FunctionPassManager shape;
-    shape.addPass(LoopSimplifyPass());
     run(*host, *function, shape);
     if (enz::runLatest(*host, *function)) {
       FunctionPassManager more;

@@ -316,10 +316,15 @@ bool runLatest(EnzOpaqueHost &host, llvm::Function &function);
 // Leaves out stores to tape that holds the same already (again.cpp), in loops of one block if `copy`; whether anything
 // changed.
 bool storeOnce(EnzOpaqueHost &host, llvm::Function &function, bool copy);
+// Hands sums that neighbouring iterations make at one place on from one to the next (relay.cpp); whether anything
+// changed.
+bool handOnSums(EnzOpaqueHost &host, llvm::Function &function);
 // Takes sums in memory out of loops that they keep from being vectorised (scatter.cpp); whether anything changed.
 bool splitScatters(EnzOpaqueHost &host, llvm::Function &function);
 // Compares ranges on entry of inner loops where the vectoriser would in vain (versions.cpp); whether anything changed.
 bool versionLoops(EnzOpaqueHost &host, llvm::Function &function);
+// Says of a loop of one block that no iteration depends on another by memory (versions.cpp).
+void stateIndependence(llvm::BasicBlock &loop);
 // Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around
 // (mirror.cpp); whether anything changed.
 bool mirrorVectors(llvm::LoopInfo &loops);

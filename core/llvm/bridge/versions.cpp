@@ -162,22 +162,10 @@ public:
   // Brings forward what can come before the loop, and says of the rest that no iteration depends on another.
   void state() {
     Instruction *before = loop_.getLoopPreheader()->getTerminator();
-    LLVMContext &context = before->getContext();
-    MDNode *group = MDNode::getDistinct(context, {});
     for (Instruction *inst : all_)
       if (early_.contains(inst))
         inst->moveBefore(before->getIterator());
-      else
-        inst->setMetadata(LLVMContext::MD_access_group,
-                          uniteAccessGroups(inst->getMetadata(LLVMContext::MD_access_group), group));
-    MDNode *parallel = MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group});
-    SmallVector<Metadata *, 4> parts{nullptr};
-    if (MDNode *old = loop_.getLoopID())
-      parts.append(old->op_begin() + 1, old->op_end());
-    parts.push_back(parallel);
-    MDNode *id = MDNode::getDistinct(context, parts);
-    id->replaceOperandWith(0, id);
-    loop_.setLoopID(id);
+    enz::stateIndependence(*loop_.getHeader());
   }
 
 private:
@@ -240,6 +228,23 @@ void choose(Loop &loop, const enz::Comparisons &comparisons, SCEVExpander &expan
 }
 
 } // namespace
+
+void enz::stateIndependence(BasicBlock &loop) {
+  LLVMContext &context = loop.getContext();
+  MDNode *group = MDNode::getDistinct(context, {});
+  for (Instruction &inst : loop)
+    if (inst.mayReadOrWriteMemory())
+      inst.setMetadata(LLVMContext::MD_access_group,
+                       uniteAccessGroups(inst.getMetadata(LLVMContext::MD_access_group), group));
+  SmallVector<Metadata *, 4> parts{nullptr};
+  Instruction *turn = loop.getTerminator();
+  if (MDNode *old = turn->getMetadata(LLVMContext::MD_loop))
+    parts.append(old->op_begin() + 1, old->op_end());
+  parts.push_back(MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group}));
+  MDNode *id = MDNode::getDistinct(context, parts);
+  id->replaceOperandWith(0, id);
+  turn->setMetadata(LLVMContext::MD_loop, id);
+}
 
 bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
   auto &loops = host.functions->getResult<LoopAnalysis>(function);
