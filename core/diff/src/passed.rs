@@ -8,6 +8,16 @@
 //! nearest block before it that every way there passes in the same iteration of the same loops, where no instruction in
 //! between has an adjoint or leaves anything that is taken back, and no phi at the end passes an adjoint on.
 //!
+//! And blocks that it comes to from one side with nothing to turn round, since all that they compute was wanted on the other:
+//!
+//! ```text
+//!   r = distance(x[i], x[j]); if (r > cutoff) continue; ...
+//! ```
+//!
+//! Adjoints of what such a block computes are zero there, and what it adds to others is left out: it would cost time, and zero
+//! times infinity is no number. Where the other side adds to no memory, and no slope may be infinite, all stays: a loop of
+//! selections can run in vectors.
+//!
 //! Not handled: calls of functions with bodies, even where nothing flows through them; loops that are headers of what is passed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BlockId, InstId, Module, Op, ValueId};
+use enzyme_ir::{BinOp, BlockId, InstId, Module, Op, ValueId};
 
 use crate::keys::Subject;
 
@@ -26,6 +36,8 @@ pub struct Passed {
     pub back: BTreeMap<BlockId, BlockId>,
     /// The blocks that it comes to.
     pub turned: BTreeSet<BlockId>,
+    /// Edges, of which the block they leave has nothing to turn round but its phis if it is come to by them.
+    pub short: BTreeSet<(BlockId, BlockId)>,
 }
 
 impl Passed {
@@ -46,6 +58,10 @@ impl Passed {
                 None => work.extend(s.shape.cfg.reachable_preds(b)),
             }
         }
+        for b in out.turned.iter().filter(|b| is_linear(module, s, **b)) {
+            let ways: BTreeSet<BlockId> = s.func.successors(*b).into_iter().collect();
+            out.short.extend(ways.iter().filter(|to| is_short(module, s, *b, **to, &ways)).map(|to| (*b, *to)));
+        }
         out
     }
 
@@ -53,6 +69,87 @@ impl Passed {
     pub fn turns(&self, s: &Subject<'_>, l: LoopId) -> bool {
         s.shape.loops.loops().any(|(id, nest)| id == l && self.turned.contains(&nest.header))
     }
+}
+
+/// Whether the adjoints of `b` are linear in those of what it computes, of which there is something.
+fn is_linear(module: &Module, s: &Subject<'_>, b: BlockId) -> bool {
+    let insts = s.shape.insts(s.func, b);
+    let computes = |i: &InstId| !matches!(s.func.insts[*i].op, Op::Phi(_)) && is_active_inst(s, *i);
+    insts.iter().any(computes)
+        && insts.iter().all(|i| {
+            let op = &s.func.insts[*i].op;
+            let plain = !matches!(op, Op::Load(access) if access.volatile);
+            (is_idle_op(module, s, *i) || is_watched(module, s, *i)) && plain && !matches!(op, Op::Store(_))
+        })
+}
+
+fn is_active_inst(s: &Subject<'_>, i: InstId) -> bool {
+    s.func.insts[i].result.is_some_and(|r| s.is_active(r))
+}
+
+/// Whether nothing that `b` computes has an adjoint where it goes on to `to`, while another way adds to memory, or slopes may be
+/// infinite.
+fn is_short(module: &Module, s: &Subject<'_>, b: BlockId, to: BlockId, ways: &BTreeSet<BlockId>) -> bool {
+    let here = reached(s, b, &BTreeSet::from([to]));
+    let other: BTreeSet<BlockId> = ways.iter().copied().filter(|way| *way != to).collect();
+    let adds = |x: &BlockId| s.shape.insts(s.func, *x).into_iter().any(|i| adds_to_memory(module, s, i));
+    let is_wanted = |r: ValueId| {
+        s.unit.uses.of(r).iter().any(|i| {
+            let inst = &s.func.insts[*i];
+            if is_watched(module, s, *i) {
+                return false;
+            }
+            match (&inst.op, s.shape.block_of[*i]) {
+                (Op::Phi(from), Some(at)) => {
+                    let by = from.iter().zip(&inst.args).filter(|(_, v)| **v == r).map(|(x, _)| *x);
+                    by.into_iter().any(|x| if x == b { at == to } else { here.contains(&x) })
+                }
+                (_, Some(at)) => at != b && here.contains(&at),
+                (_, None) => false,
+            }
+        })
+    };
+    let computed = s.shape.insts(s.func, b).into_iter().filter(|i| !matches!(s.func.insts[*i].op, Op::Phi(_)));
+    let wanted = computed.filter_map(|i| s.func.insts[i].result).filter(|r| s.is_active(*r)).any(is_wanted);
+    let steep = || s.shape.insts(s.func, b).into_iter().any(|i| is_steep(s, i));
+    !wanted && (steep() || reached(s, b, &other).difference(&here).any(adds))
+}
+
+/// Whether `i` hands numbers to somebody who does nothing with them that has a derivative: debuggers, output.
+fn is_watched(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
+    match resolve(module, s.func, i) {
+        Callee::Known(known) => !is_active_inst(s, i) && matches!(known.memory(), MemoryEffect::None),
+        Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => false,
+    }
+}
+
+/// Whether `i` may have an infinite slope.
+fn is_steep(s: &Subject<'_>, i: InstId) -> bool {
+    is_active_inst(s, i) && matches!(s.func.insts[i].op, Op::Call(_) | Op::Binary(BinOp::FDiv))
+}
+
+/// The blocks that come after `from` without a way through `b`.
+fn reached(s: &Subject<'_>, b: BlockId, from: &BTreeSet<BlockId>) -> BTreeSet<BlockId> {
+    let mut out = BTreeSet::new();
+    let mut work: Vec<BlockId> = from.iter().copied().collect();
+    while let Some(x) = work.pop() {
+        if x != b && out.insert(x) {
+            work.extend(s.func.successors(x));
+        }
+    }
+    out
+}
+
+fn adds_to_memory(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
+    match &s.func.insts[i].op {
+        Op::Load(_) => is_active_inst(s, i),
+        Op::Store(_) | Op::Call(_) => !is_idle_inst(module, s, i) && !is_pure_math(module, s, i),
+        _ => false,
+    }
+}
+
+fn is_pure_math(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
+    matches!(resolve(module, s.func, i), Callee::Math(math) if math.is_pure())
 }
 
 /// The block to which the reverse sweep goes from `b` over others that are idle.
@@ -93,10 +190,12 @@ fn is_idle(module: &Module, s: &Subject<'_>, b: BlockId) -> bool {
 }
 
 fn is_idle_inst(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
+    !is_active_inst(s, i) && is_idle_op(module, s, i)
+}
+
+/// Whether `i` has no adjoint unless what it computes has one.
+fn is_idle_op(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
     let inst = &s.func.insts[i];
-    if inst.result.is_some_and(|r| s.is_active(r)) {
-        return false;
-    }
     match &inst.op {
         Op::FNeg
         | Op::Binary(_)

@@ -33,6 +33,11 @@ impl Reverse<'_, '_> {
             let r = self.e.new_block(&name);
             self.reversed.insert(*b, r);
             self.e.runs_for(r, self.s.func, *b, true);
+            if self.plan.passed.short.iter().any(|(from, _)| from == b) {
+                let end = self.e.new_block(&format!("{name}.end"));
+                self.left.insert(*b, end);
+                self.e.runs_for(end, self.s.func, *b, true);
+            }
         }
         if let (Some(seed), Some(t)) = (self.sig.seed, self.s.func.terminator(exit))
             && let Some(v) = self.s.func.insts[t].args.first().copied()
@@ -54,6 +59,11 @@ impl Reverse<'_, '_> {
                     self.take_back(*i)?;
                     self.in_lanes(|this| this.adjoint(*i))?;
                 }
+            }
+            if let Some(end) = self.left.get(b).copied() {
+                self.e.b().br(end);
+                self.e.block = end;
+                self.memo.clear();
             }
             self.leave(*b)?;
         }
@@ -234,7 +244,8 @@ impl Reverse<'_, '_> {
             self.hold(l)?;
             self.memo.clear();
         }
-        let Some(to) = self.reversed.get(&p).copied() else {
+        let is_short = self.plan.passed.short.contains(&(p, b));
+        let Some(to) = if is_short { self.left.get(&p) } else { self.reversed.get(&p) }.copied() else {
             return Err(Refusal::new(RefusalKind::Internal(format!("{p} has no reverse"))));
         };
         self.e.b().br(to);

@@ -96,6 +96,8 @@ pub(crate) struct Reverse<'a, 'm> {
     pub state: State,
     /// Block of the reverse sweep for each primal block.
     pub reversed: BTreeMap<BlockId, BlockId>,
+    /// Where the reverse of a block turns to what came before it, for those that are come to without anything to turn round.
+    pub left: BTreeMap<BlockId, BlockId>,
     /// Iteration at hand of each loop in the reverse sweep.
     pub counters: BTreeMap<LoopId, ValueId>,
     /// The innermost loop around the primal block whose reverse is written.
@@ -216,6 +218,7 @@ pub fn synthesise(
         ends: BTreeMap::new(),
         state: State::default(),
         reversed: BTreeMap::new(),
+        left: BTreeMap::new(),
         counters: BTreeMap::new(),
         turning: None,
         adjoints: BTreeMap::new(),
