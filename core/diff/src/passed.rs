@@ -29,6 +29,9 @@ use enzyme_ir::{BinOp, BlockId, InstId, Module, Op, ValueId};
 
 use crate::keys::Subject;
 
+/// Blocks that are looked at for what comes after one.
+const MOST_BLOCKS: usize = 1000;
+
 /// Where the reverse sweep goes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Passed {
@@ -90,10 +93,20 @@ fn is_active_inst(s: &Subject<'_>, i: InstId) -> bool {
 /// Whether nothing that `b` computes has an adjoint where it goes on to `to`, while another way adds to memory, or slopes may be
 /// infinite.
 fn is_short(module: &Module, s: &Subject<'_>, b: BlockId, to: BlockId, ways: &BTreeSet<BlockId>) -> bool {
-    let here = reached(s, b, &BTreeSet::from([to]));
-    let other: BTreeSet<BlockId> = ways.iter().copied().filter(|way| *way != to).collect();
-    let adds = |x: &BlockId| s.shape.insts(s.func, *x).into_iter().any(|i| adds_to_memory(module, s, i));
-    let is_wanted = |r: ValueId| {
+    // What such a way dominates is come to by it alone.
+    let own = |way: &BlockId| *way != to && s.shape.cfg.reachable_preds(*way) == [b];
+    let others: Vec<BlockId> = ways.iter().copied().filter(own).collect();
+    let elsewhere = |at: BlockId| others.iter().any(|way| s.shape.dom.dominates(*way, at));
+    let mut here: Option<Option<BTreeSet<BlockId>>> = None;
+    let mut comes_to = |at: BlockId| {
+        let reached = |here: &mut Option<Option<BTreeSet<BlockId>>>| match here.get_or_insert_with(|| reached(s, b, to))
+        {
+            Some(blocks) => blocks.contains(&at),
+            None => true,
+        };
+        !elsewhere(at) && reached(&mut here)
+    };
+    let mut is_wanted = |r: ValueId| {
         s.unit.uses.of(r).iter().any(|i| {
             let inst = &s.func.insts[*i];
             if is_watched(module, s, *i) {
@@ -101,18 +114,38 @@ fn is_short(module: &Module, s: &Subject<'_>, b: BlockId, to: BlockId, ways: &BT
             }
             match (&inst.op, s.shape.block_of[*i]) {
                 (Op::Phi(from), Some(at)) => {
-                    let by = from.iter().zip(&inst.args).filter(|(_, v)| **v == r).map(|(x, _)| *x);
-                    by.into_iter().any(|x| if x == b { at == to } else { here.contains(&x) })
+                    let mut by = from.iter().zip(&inst.args).filter(|(_, v)| **v == r).map(|(x, _)| *x);
+                    by.any(|x| if x == b { at == to } else { comes_to(x) })
                 }
-                (_, Some(at)) => at != b && here.contains(&at),
+                (_, Some(at)) => at != b && comes_to(at),
                 (_, None) => false,
             }
         })
     };
     let computed = s.shape.insts(s.func, b).into_iter().filter(|i| !matches!(s.func.insts[*i].op, Op::Phi(_)));
-    let wanted = computed.filter_map(|i| s.func.insts[i].result).filter(|r| s.is_active(*r)).any(is_wanted);
+    let wanted = computed.filter_map(|i| s.func.insts[i].result).filter(|r| s.is_active(*r)).any(&mut is_wanted);
     let steep = || s.shape.insts(s.func, b).into_iter().any(|i| is_steep(s, i));
-    !wanted && (steep() || reached(s, b, &other).difference(&here).any(adds))
+    !wanted && (steep() || others.iter().any(|way| adds_within(module, s, *way)))
+}
+
+/// Whether a block that `way` dominates adds to memory.
+fn adds_within(module: &Module, s: &Subject<'_>, way: BlockId) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![way];
+    while let Some(x) = work.pop() {
+        if seen.len() < MOST_BLOCKS && s.shape.dom.dominates(way, x) && seen.insert(x) {
+            if s.shape.insts(s.func, x).into_iter().any(|i| adds_to_memory(module, s, i)) {
+                return true;
+            }
+            work.extend(s.func.successors(x));
+        }
+    }
+    false
+}
+
+/// Whether `i` may have an infinite slope.
+fn is_steep(s: &Subject<'_>, i: InstId) -> bool {
+    is_active_inst(s, i) && matches!(s.func.insts[i].op, Op::Call(_) | Op::Binary(BinOp::FDiv))
 }
 
 /// Whether `i` hands numbers to somebody who does nothing with them that has a derivative: debuggers, output.
@@ -123,21 +156,19 @@ fn is_watched(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
     }
 }
 
-/// Whether `i` may have an infinite slope.
-fn is_steep(s: &Subject<'_>, i: InstId) -> bool {
-    is_active_inst(s, i) && matches!(s.func.insts[i].op, Op::Call(_) | Op::Binary(BinOp::FDiv))
-}
-
-/// The blocks that come after `from` without a way through `b`.
-fn reached(s: &Subject<'_>, b: BlockId, from: &BTreeSet<BlockId>) -> BTreeSet<BlockId> {
+/// The blocks that come after `to`, with it, without a way through `b`; `None` if they are many.
+fn reached(s: &Subject<'_>, b: BlockId, to: BlockId) -> Option<BTreeSet<BlockId>> {
     let mut out = BTreeSet::new();
-    let mut work: Vec<BlockId> = from.iter().copied().collect();
+    let mut work = vec![to];
     while let Some(x) = work.pop() {
         if x != b && out.insert(x) {
             work.extend(s.func.successors(x));
         }
+        if out.len() > MOST_BLOCKS {
+            return None;
+        }
     }
-    out
+    Some(out)
 }
 
 fn adds_to_memory(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
