@@ -151,7 +151,10 @@ fn is_steep(s: &Subject<'_>, i: InstId) -> bool {
 /// Whether `i` hands numbers to somebody who does nothing with them that has a derivative: debuggers, output.
 fn is_watched(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
     match resolve(module, s.func, i) {
-        Callee::Known(known) => !is_active_inst(s, i) && matches!(known.memory(), MemoryEffect::None),
+        Callee::Known(known) => {
+            let hands_memory = s.func.insts[i].args.iter().any(|a| s.has_shadow(*a) || s.is_mixed(*a));
+            !is_active_inst(s, i) && !hands_memory && matches!(known.memory(), MemoryEffect::None)
+        }
         Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => false,
     }
 }

@@ -67,12 +67,6 @@ void join(BasicBlock &header, BasicBlock &latch) {
   latch.eraseFromParent();
 }
 
-// Whether what `sum` left in memory is read after the loop: others must not come before it then.
-bool isUsedAfter(const enz::Sum &sum, const Loop &loop) {
-  return any_of(sum.operations.front()->users(),
-                [&](const User *user) { return !loop.contains(cast<Instruction>(user)); });
-}
-
 // Moves sums to the end of the block, in their order: past each other, since the order of what they add is free, and
 // past what does not touch their memory. Their loads and stores are added to `moved`.
 void sinkSums(Loop &loop, AAResults &results, SmallPtrSetImpl<const Instruction *> &moved) {
@@ -82,17 +76,21 @@ void sinkSums(Loop &loop, AAResults &results, SmallPtrSetImpl<const Instruction 
   for (Instruction &inst : block)
     if (auto *store = dyn_cast<StoreInst>(&inst))
       if (std::optional<enz::Sum> sum = enz::sumAt(*store, loop);
-          sum && enz::isUndisturbed(*sum) && !isUsedAfter(*sum, loop)) {
+          sum && enz::isUndisturbed(*sum) && !enz::isUsedAfter(*sum, loop)) {
         parts.insert(sum->load);
         parts.insert(sum->store);
         sums.push_back(std::move(*sum));
       }
   BatchAAResults aliases(results);
+  // Sums of another type would meet in part.
+  const auto isAlike = [&](const Instruction &part, const enz::Sum &sum) {
+    return parts.contains(&part) && getLoadStoreType(&part) == sum.load->getType();
+  };
   const auto passes = [&](const enz::Sum &sum) {
     const MemoryLocation where = MemoryLocation::get(sum.store);
     return all_of(make_range(std::next(sum.load->getIterator()), block.getTerminator()->getIterator()),
                   [&](Instruction &inst) {
-                    return parts.contains(&inst) ||
+                    return isAlike(inst, sum) ||
                            (!inst.mayThrow() && inst.willReturn() && !inst.isAtomic() && !inst.isVolatile() &&
                             !(inst.mayReadOrWriteMemory() && isModOrRefSet(aliases.getModRefInfo(&inst, where))));
                   });

@@ -97,7 +97,7 @@ bool enz::LoopSums::collect() {
     if (!store)
       continue;
     std::optional<Sum> sum = enz::sumAt(*store, loop_);
-    if (!sum || !enz::isUndisturbed(*sum) || isUsedAfter(*sum))
+    if (!sum || !enz::isUndisturbed(*sum) || enz::isUsedAfter(*sum, loop_))
       continue;
     const std::optional<Place> place = placeOf(inst);
     if (!place || std::abs(place->step) != static_cast<int64_t>(place->size) || !isWhole(*sum))
@@ -119,11 +119,6 @@ bool enz::LoopSums::collect() {
   // The order of sums in one place is free if these are of one type; those of another would meet it in part.
   Type *type = targets_.front().sum.load->getType();
   return all_of(targets_, [type](const Target &target) { return target.sum.load->getType() == type; });
-}
-
-bool enz::LoopSums::isUsedAfter(const Sum &sum) const {
-  return any_of(sum.operations.front()->users(),
-                [this](const User *user) { return !loop_.contains(cast<Instruction>(user)); });
 }
 
 bool enz::LoopSums::isWhole(const Sum &sum) const {

@@ -50,9 +50,9 @@ public:
   llvm::Loop &loop() const { return loop_; }
   llvm::BasicBlock &block() const { return block_; }
   llvm::BasicBlock *exit() const { return exit_; }
-  // Backedges, known before the loop.
-  const llvm::SCEV *count() const { return count_; }
   llvm::ArrayRef<Target> targets() const { return targets_; }
+  // All else that touches memory.
+  llvm::ArrayRef<Place> others() const { return others_; }
   llvm::ArrayRef<std::pair<Bytes, Bytes>> checks() const { return checks_; }
   llvm::Type *element() const { return targets_.front().sum.load->getType(); }
   llvm::ScalarEvolution &evolution() const { return evolution_; }
@@ -68,10 +68,9 @@ public:
   // Loads, stores and operations of sums, which a copy of the loop leaves out.
   llvm::SmallPtrSet<const llvm::Instruction *, 32> partsOfSums() const;
 
-  // Whether `count` and the ranges of `checks` can be computed before the loop.
+  // Whether backedges, places of sums and the ranges of `checks` can be computed before the loop.
   bool canExpand(llvm::SCEVExpander &expander, llvm::ArrayRef<std::pair<Bytes, Bytes>> checks) const;
-  // Two blocks before the loop: the first goes to the second if the loop is long, and else to the loop; the second is
-  // to go elsewhere if the ranges of `checks` are apart.
+  // What comes before the loop where it gets another one beside it.
   struct Entry {
     llvm::BasicBlock *before; // is entered for a long loop, and goes on to the loop as it was: the end is the caller's
     llvm::BasicBlock *as_it_was; // from where that is entered
@@ -87,7 +86,6 @@ private:
   static bool isSmallConstant(const llvm::SCEV *count);
   std::optional<Place> placeOf(llvm::Instruction &inst);
   bool collect();
-  bool isUsedAfter(const Sum &sum) const;
   bool isWhole(const Sum &sum) const;
   bool hinders();
   bool isVectorisableElse();

@@ -15,11 +15,9 @@
 // (Callahan, Carr, Kennedy, "Improving register allocation for subscripted variables", PLDI 1990: scalar replacement.)
 //
 // Which loops are taken: see loopsums.cpp; besides, sums into one array must be few elements from each other, or rows
-// apart.
+// apart, and what else is written must be touched in that iteration alone.
 
 #include "loopsums.h"
-
-#include "apart.h"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -130,7 +128,8 @@ private:
     return around && !isa<SCEVConstant, SCEVCouldNotCompute>(distance) && evolution_.isLoopInvariant(distance, around);
   }
 
-  // What must be compared so that no iteration depends on another: sums with other sums as well.
+  // What must be compared so that no iteration depends on another: sums with other sums as well, and the rest among
+  // itself.
   bool findChecks() {
     checks_.assign(sums_.checks().begin(), sums_.checks().end());
     BatchAAResults aliases(sums_.aliases());
@@ -145,7 +144,30 @@ private:
         else if (!areApart(first, second))
           return false;
       }
-    return checks_.size() <= kMostChecks;
+    return checkOthers(aliases) && checks_.size() <= kMostChecks;
+  }
+
+  // What must be compared of all else that the loop writes and touches.
+  bool checkOthers(BatchAAResults &aliases) {
+    for (const enz::Place &store : sums_.others()) {
+      if (!isa<StoreInst>(store.access))
+        continue;
+      if (!store.address || std::abs(store.step) < static_cast<int64_t>(store.size))
+        return false;
+      for (const enz::Place &other : sums_.others()) {
+        // An element of its own in each iteration.
+        if (store.whole == other.whole && store.size == other.size)
+          continue;
+        if (aliases.isNoAlias(enz::LoopSums::around(store), enz::LoopSums::around(other)))
+          continue;
+        const enz::Bytes first = sums_.rangeOf(store), second = sums_.rangeOf(other);
+        if (evolution_.getPointerBase(store.whole) != evolution_.getPointerBase(other.whole))
+          checks_.emplace_back(first, second);
+        else if (!areApart(first, second))
+          return false;
+      }
+    }
+    return true;
   }
 
   // What all members of `group` that are `ahead` of the last one add in an iteration; null if there are none.

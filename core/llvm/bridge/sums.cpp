@@ -69,6 +69,11 @@ std::optional<enz::Sum> enz::sumAt(StoreInst &store, const Loop &loop) {
   return std::nullopt;
 }
 
+bool enz::isUsedAfter(const Sum &sum, const Loop &loop) {
+  return any_of(sum.operations.front()->users(),
+                [&](const User *user) { return !loop.contains(cast<Instruction>(user)); });
+}
+
 bool enz::isUndisturbed(const Sum &sum) {
   for (auto at = std::next(sum.load->getIterator()); at != sum.store->getIterator(); ++at)
     if (at == sum.load->getParent()->end() || at->mayWriteToMemory())

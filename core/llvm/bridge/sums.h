@@ -23,6 +23,9 @@ std::optional<Sum> sumAt(llvm::StoreInst &store, const llvm::Loop &loop);
 // Whether nothing is written between the load and the store.
 bool isUndisturbed(const Sum &sum);
 
+// Whether what a sum has left in memory is read after the loop: others must not come before it then.
+bool isUsedAfter(const Sum &sum, const llvm::Loop &loop);
+
 } // namespace enz
 
 #endif
