@@ -47,14 +47,21 @@ pub struct Bits {
 /// Some bytes of a class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
-    class: ClassId,
-    span: Span,
-    size: u64,
+    pub(crate) class: ClassId,
+    pub(crate) span: Span,
+    pub(crate) size: u64,
 }
 
 impl Place {
-    fn meets(self, other: Place) -> bool {
+    pub(crate) fn meets(self, other: Place) -> bool {
         self.class == other.class && self.span.overlaps(self.size, other.span, other.size)
+    }
+
+    /// The same bytes as a caller knows them, where the classes of its callee lie in `calls`.
+    pub(crate) fn within(self, calls: &BTreeMap<ClassId, Placed>) -> Option<Place> {
+        let ours = calls.get(&self.class)?;
+        let span = self.span.shift(ours.origin.offset).step(ours.origin.stride, ours.origin.both);
+        Some(Place { class: ours.class, span, ..self })
     }
 }
 
@@ -315,7 +322,7 @@ impl<'a> Flow<'a> {
         if let Some((callee, calls)) = self.callee(i) {
             let bits = &callee.bits;
             let left = bits.left.iter().chain(bits.left_if_given.iter().filter(|_| given));
-            for place in left.filter_map(|place| Self::placed(*place, calls)) {
+            for place in left.filter_map(|place| place.within(calls)) {
                 self.classes.insert(place.class);
                 self.left.insert(place, i);
             }
@@ -331,7 +338,7 @@ impl<'a> Flow<'a> {
                 let class = self.memory.class_of[*p];
                 // What the caller keeps in its memory may be floats that nobody here reads as such.
                 let hidden = !self.facts.access_types.contains_key(&i)
-                    && class.is_some_and(|c| self.outer.contains(&c) && self.memory.classes[c].floats().is_empty());
+                    && class.is_some_and(|c| self.outer.contains(&c) && !self.memory.classes[c].has_known_floats());
                 let float = self.is_copy(r, *p) || self.is_stated_float(i, r);
                 let floats = hidden || returned || float || self.on_floats(r, *p, 2);
                 class.is_some_and(|c| self.classes.contains(&c)) || counted && floats
@@ -416,13 +423,6 @@ impl<'a> Flow<'a> {
         Some((self.callees.get(&g)?, self.memory.calls.get(&i)?))
     }
 
-    /// These bytes of a callee's class as ours.
-    fn placed(place: Place, calls: &BTreeMap<ClassId, Placed>) -> Option<Place> {
-        let ours = calls.get(&place.class)?;
-        let span = place.span.shift(ours.origin.offset).step(ours.origin.stride, ours.origin.both);
-        Some(Place { class: ours.class, span, ..place })
-    }
-
     /// Where `i` reads integers of which floats are made.
     fn makes_float(&self, i: InstId, carry: &SecondaryMap<ValueId, Carry>) -> Vec<Place> {
         let inst = &self.func.insts[i];
@@ -432,7 +432,7 @@ impl<'a> Flow<'a> {
             return self.place(r, *p).into_iter().collect();
         }
         let Some((callee, calls)) = self.callee(i) else { return Vec::new() };
-        callee.bits.made.iter().filter_map(|place| Self::placed(*place, calls)).collect()
+        callee.bits.made.iter().filter_map(|place| place.within(calls)).collect()
     }
 
     /// The stores and calls that left tainted integers where `i` reads a float.
@@ -449,7 +449,7 @@ impl<'a> Flow<'a> {
                 let items = callee.memory.classes[*class].items.keys();
                 let floats = items.filter(|item| matches!(item.ty, ByteType::Float(_)));
                 let places = floats.map(|item| Place { class: *class, span: item.span, size: item.size });
-                read.extend(places.filter_map(|place| Self::placed(place, calls)));
+                read.extend(places.filter_map(|place| place.within(calls)));
             }
         }
         read.into_iter().flat_map(|r| self.left.meeting(r)).filter(|by| *by != i).collect()

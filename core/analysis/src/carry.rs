@@ -456,7 +456,9 @@ impl Pass<'_> {
                 work.extend(inst.args.iter().copied());
             }
         }
-        self.mix_backwards(work, &|op| matches!(op, Op::Cast(CastOp::Trunc | CastOp::ZExt) | Op::Binary(_)));
+        let through = |op: &Op| matches!(op, Op::Cast(CastOp::Trunc | CastOp::ZExt) | Op::Binary(_));
+        work.retain(|v| !self.is_made_of_counts(*v, &through));
+        self.mix_backwards(work, &through);
         let stored = self.func.placed().filter_map(|(_, i)| self.stored_pieces(i)).collect();
         self.mix_backwards(stored, &moves_bits);
     }
@@ -483,6 +485,36 @@ impl Pass<'_> {
             }
             _ => true,
         }
+    }
+
+    /// Whether `v` is read where the compiler states that there is an integer and nothing speaks of floats: the state of a generator
+    /// of random numbers. Whether bits of floats were left there, [`crate::bits`] and [`crate::transfers`] tell.
+    fn is_stated_count(&self, v: ValueId) -> bool {
+        let Some(i) = self.func.def_inst(v) else { return false };
+        let (Op::Load(_), [p]) = (&self.func.insts[i].op, self.func.insts[i].args.as_slice()) else { return false };
+        let len = self.int_bits(self.func.ty(v)).map_or(0, |bits| u64::from(bits / 8));
+        let stated = self.facts.access_types.get(&i).map_or(&[][..], Vec::as_slice);
+        let integers = !stated.is_empty() && stated.iter().all(|run| run.ty == ByteType::Integer);
+        integers && !self.memory.may_hold_floats(*p, len)
+    }
+
+    /// Whether all that `v` is made of, through operations for which `through` holds and merges, are such integers and constants.
+    fn is_made_of_counts(&self, v: ValueId, through: &dyn Fn(&Op) -> bool) -> bool {
+        let (mut work, mut seen) = (vec![v], BTreeSet::new());
+        while let Some(v) = work.pop() {
+            if self.func.as_const(v).is_some() || self.is_stated_count(v) || !seen.insert(v) {
+                continue;
+            }
+            let Some(i) = self.func.def_inst(v) else { return false };
+            let inst = &self.func.insts[i];
+            match &inst.op {
+                Op::Phi(_) | Op::Freeze => work.extend(inst.args.iter().copied()),
+                Op::Select => work.extend(inst.args.iter().skip(1).copied()),
+                op if through(op) => work.extend(inst.args.iter().copied()),
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Marks all that `work` is made of, through operations for which `through` holds, as [`Carry::Mixed`].

@@ -21,6 +21,7 @@ mod rounding;
 mod ruled;
 pub mod text;
 pub mod timing;
+mod transfers;
 pub mod useful;
 pub mod uses;
 

@@ -15,6 +15,7 @@ use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
 use crate::reworked::Reworked;
 use crate::timing::Timing;
+use crate::transfers::{self, Transfers};
 use crate::uses::Uses;
 
 /// What is known of one function.
@@ -30,6 +31,8 @@ pub struct Unit {
     pub carry: SecondaryMap<ValueId, Carry>,
     /// What it does with the bits of floats.
     pub bits: Bits,
+    /// What becomes of the integers of its callers.
+    pub transfers: Transfers,
     /// Values that are addresses for all that matters: pointers, and integers whose class is somebody's memory.
     pub addresses: SecondaryMap<ValueId, bool>,
     /// Loads from memory that is written as another type too, so that what type-based alias analysis says of it, or
@@ -93,6 +96,8 @@ impl Units {
             find_foreign(roots, &group_of, &mut memories);
         });
         let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
+        let is_maker = |(f, memory): (&FuncId, &FuncMemory)| transfers::is_maker(module, &module.funcs[*f], memory);
+        let makes_floats = timing.of("analysis: bits of floats", || memories.iter().any(is_maker));
         for f in order {
             let Some(memory) = memories.remove(&f) else { continue };
             let func = &module.funcs[f];
@@ -115,6 +120,10 @@ impl Units {
             }
             let retyped = retyped(module, func, &facts, &memory);
             let reworked = crate::reworked::find(module, func, &facts, &memory, &carry);
+            let transfers = timing.of("analysis: bits of floats", || {
+                let followed = makes_floats.then(|| transfers::follow(module, func, &facts, &memory, &carry, &units));
+                followed.unwrap_or_default()
+            });
             // The shadows of words that are read to be worked on are asked for.
             let loads: BTreeSet<InstId> = reworked.values().flat_map(|r| r.loads.iter().copied()).collect();
             let read = |v: ValueId| func.def_inst(v).is_some_and(|i| loads.contains(&i));
@@ -127,6 +136,7 @@ impl Units {
                 memory,
                 carry,
                 bits,
+                transfers,
                 addresses,
                 retyped,
                 reworked,

@@ -56,7 +56,7 @@ pub fn find(
     // What callers keep there may be floats that nobody here reads as such, unless integers are put there.
     let is_hidden = |p: ValueId| {
         let Some(class) = memory.class_of[p].filter(|c| outer.contains(c)) else { return false };
-        !written.contains(&class) && memory.classes[class].floats().is_empty()
+        !written.contains(&class) && !memory.classes[class].has_known_floats()
     };
     let stored = func.placed().filter_map(|(_, i)| made_of(module, func, i, &is_word));
     let stored: Vec<Stored> = stored.filter(|s| !s.loads.is_empty()).collect();

@@ -66,6 +66,9 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
                         && out.classes.contains(&c)
                     {
                         mark(&mut out, *v);
+                        // Whether what it is made of are the bits of floats, the memory they are read from tells.
+                        let loads = unit.reworked.get(i).into_iter().flat_map(|r| &r.loads);
+                        grown.extend(loads.filter_map(|l| func.insts[*l].args.first().and_then(|p| class_of(*p))));
                     }
                 }
                 Op::AtomicRmw(..) | Op::CmpXchg { .. } => {

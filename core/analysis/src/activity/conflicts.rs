@@ -52,6 +52,15 @@ impl Pass<'_> {
         self.program.unit(self.f).is_some_and(|u| u.memory.classes[class].objects.iter().any(declared))
     }
 
+    /// Whether `i` takes the bits of floats that depend on an active input, and of these bits, by way of other functions or of memory
+    /// of integers, floats are made again: beyond that way nothing is known to be useful.
+    fn is_lost_elsewhere(&self, i: InstId) -> bool {
+        let Some(unit) = self.program.unit(self.f).filter(|u| u.transfers.lost.contains(&i)) else { return false };
+        let func = self.program.func(self.f);
+        let args = if unit.memory.calls.contains_key(&i) { func.call_args(i) } else { &func.insts[i].args };
+        args.iter().any(|a| self.varied[*a].is_some() || self.class(*a).is_some_and(|c| self.state(c).has_shadow()))
+    }
+
     /// Finds what can't be differentiated.
     pub(super) fn check(&mut self, out: &Activity, useful: &crate::useful::Useful) {
         let func = self.program.func(self.f);
@@ -70,6 +79,9 @@ impl Pass<'_> {
                 && self.carry(r) == Carry::Mixed
                 && !self.conflicts.iter().any(|c| matches!(c, Conflict::BitTrick(j) if func.insts[*j].loc == inst.loc))
             {
+                self.conflicts.push(Conflict::BitTrick(i));
+            }
+            if self.is_lost_elsewhere(i) {
                 self.conflicts.push(Conflict::BitTrick(i));
             }
             match &inst.op {

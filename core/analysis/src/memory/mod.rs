@@ -145,6 +145,11 @@ impl Class {
         self.items.keys().filter_map(kind).collect()
     }
 
+    /// Whether more than a declaration says that floats may be in it.
+    pub fn has_known_floats(&self) -> bool {
+        self.items.iter().any(|(i, proof)| matches!(i.ty, ByteType::Float(_)) && *proof > Proof::Declared)
+    }
+
     /// Whether pointers are read or written in it.
     pub fn has_pointers(&self) -> bool {
         self.items.keys().any(|i| i.ty == ByteType::Pointer)
