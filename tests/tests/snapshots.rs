@@ -2,8 +2,8 @@
 //! optimiser hands on for the corpus program `states_in_snapshots`, whose results the corpus checks.
 //!
 //! And which loops have a copy that does not store again what is on the tape (`again.cpp`): likewise for `rows_stored_once`. Which
-//! hand sums on to the next iteration (`relay.cpp`): for `leapfrog`. And that what a step of `argon` overwrites is kept, not what
-//! each pair of atoms computes.
+//! hand sums on to the next iteration (`relay.cpp`): for `leapfrog`. And that what a step of `argon` and of
+//! `atoms_in_vectors` overwrites is kept, not what each pair of atoms computes.
 
 use std::process::ExitCode;
 
@@ -40,7 +40,12 @@ fn main() -> ExitCode {
         Trial::test("states_in_snapshots", || states().map_err(|e| e.to_string().into())),
         Trial::test("rows_stored_once", || rows().map_err(|e| e.to_string().into())),
         Trial::test("leapfrog", || handed_on().map_err(|e| e.to_string().into())),
-        Trial::test("argon", || taken_back().map_err(|e| e.to_string().into())),
+        // Positions, and velocities twice, each with three coordinates.
+        Trial::test("argon", || taken_back("argon.c", "argon", 9, 10).map_err(|e| e.to_string().into())),
+        // Positions alone: the velocities are the function's own, and go into nothing but sums.
+        Trial::test("atoms_in_vectors", || {
+            taken_back("atoms_in_vectors.cpp", "_Z6movingPKd", 3, 9).map_err(|e| e.to_string().into())
+        }),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -93,17 +98,18 @@ fn handed_on() -> Result<()> {
     Ok(())
 }
 
-fn taken_back() -> Result<()> {
+/// How many stores of a function the plan takes back, and how many values it keeps.
+fn taken_back(program: &str, function: &str, takes: usize, keeps: usize) -> Result<()> {
     let folder = scratch()?;
-    let plain = Compilation::new(root().join("tests/corpus/argon.c"), folder.path().join("argon.o"), Level::O2);
+    let source = root().join("tests/corpus").join(program);
+    let plain = Compilation::new(source, folder.path().join("program.o"), Level::O2);
     let plain = plain.only_compile().with_plugin()?.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin()?]);
     let printed = plain.flags(["-mllvm", "-enzyme-print-plan"]).run()?.expect_success("the compiler failed")?.stderr;
-    let plan = printed.split("plan of @").find(|plan| plan.starts_with("enzyme.grad.argon"));
-    let plan = plan.ok_or_else(|| Error::Failed(String::from("there is no plan of argon")))?;
+    let plan = printed.split("plan of @").find(|plan| plan.starts_with(&format!("enzyme.grad.{function}")));
+    let plan = plan.ok_or_else(|| Error::Failed(format!("there is no plan of {function}")))?;
     let lines = |what: &str| plan.lines().filter(|l| l.starts_with("  ") && l.contains(what)).count();
-    // Positions, and velocities twice, each with three coordinates.
     let (taken, kept) = (lines("takes back"), lines("caches Primal"));
-    if (taken, kept) != (9, 10) {
+    if (taken, kept) != (takes, keeps) {
         return Err(Error::Failed(format!("{taken} stores are taken back, and {kept} values kept:\n{plan}")));
     }
     Ok(())

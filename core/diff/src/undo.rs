@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::ClassId;
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{InstId, Module, Op, ValueId};
+use enzyme_ir::{Func, InstId, Module, Op, ValueId};
 
 use crate::keys::{Key, Subject};
 use crate::request::Mode;
@@ -82,6 +82,15 @@ pub struct Undo {
     classes: BTreeSet<ClassId>,
 }
 
+/// Whether a function goes on after an exception that it has caught: what ran before may have stopped anywhere.
+fn catches(func: &Func) -> bool {
+    let caught = |op: &Op| match op {
+        Op::LandingPad { clauses, .. } => !clauses.is_empty(),
+        op => matches!(op, Op::CatchPad | Op::CleanupPad),
+    };
+    func.placed().any(|(_, i)| caught(&func.insts[i].op))
+}
+
 /// Nothing is taken back.
 pub static NOTHING: Undo = Undo { reads: BTreeMap::new(), stores: BTreeMap::new(), classes: BTreeSet::new() };
 
@@ -90,7 +99,7 @@ impl Undo {
     pub fn new(s: &Subject<'_>) -> Undo {
         let mut out = Undo::default();
         let facts = &s.unit.facts;
-        if s.key.mode != Mode::Combined || s.func.personality.is_some() || facts.repeated_loads.is_empty() {
+        if s.key.mode != Mode::Combined || catches(s.func) || facts.repeated_loads.is_empty() {
             return out;
         }
         let usable = |p: ValueId| !s.is_mixed(p) && s.unit.memory.class_of[p].is_some();

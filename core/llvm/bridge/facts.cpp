@@ -21,9 +21,9 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CFG.h"
-#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/IVDescriptors.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -45,6 +45,8 @@ constexpr uint64_t kAliasQueryLimit = 400000;
 constexpr uint64_t kOrderQueryLimit = 20000;
 // Beyond this many blocks every write is assumed to be reachable.
 constexpr size_t kReachabilityLimit = 4096;
+// Objects that are used more often than this are taken for known to others.
+constexpr size_t kMostUses = 500;
 
 class Reachability {
 public:
@@ -102,7 +104,8 @@ MemoryLocation typedPlace(const LoadInst &load) {
 class Stability {
 public:
   Stability(EnzOpaqueHost &host, Function &function, const EnzFactSink &sink)
-      : aliases_(host.functions->getResult<AAManager>(function)), reach_(function),
+      : aliases_(host.functions->getResult<AAManager>(function)),
+        libraries_(host.functions->getResult<TargetLibraryAnalysis>(function)), reach_(function),
         evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
         loops_(host.functions->getResult<LoopAnalysis>(function)) {
     aliases_.enableCrossIterationMode();
@@ -174,12 +177,7 @@ public:
 
   // Whether a pointer leads to memory that nobody but the function can know.
   bool isPrivate(const Value *pointer) {
-    const Value *object = getUnderlyingObject(pointer);
-    auto [it, fresh] = private_.try_emplace(object, false);
-    if (fresh)
-      it->second = isIdentifiedFunctionLocal(object) && !isa<Argument>(object) &&
-                   !PointerMayBeCaptured(object, /*ReturnCaptures=*/true);
-    return private_[object];
+    return all_of(objectsOf(pointer), [&](const Value *object) { return isOwn(object); });
   }
 
 private:
@@ -252,8 +250,12 @@ private:
 
   const SmallVector<const Value *, 4> &objectsOf(const Value *pointer) {
     auto [it, fresh] = objects_.try_emplace(pointer);
-    if (fresh)
+    if (fresh) {
       getUnderlyingObjects(pointer, it->second, /*LI=*/nullptr, /*MaxLookup=*/0);
+      // Where a vector is still empty nothing is read or written.
+      if (it->second.size() > 1)
+        erase_if(it->second, [](const Value *object) { return isa<ConstantPointerNull, UndefValue>(object); });
+    }
     return it->second;
   }
 
@@ -269,7 +271,59 @@ private:
     return false;
   }
 
+  // Whether an object is the function's own and its address stays in it.
+  bool isOwn(const Value *object) {
+    auto [it, fresh] = private_.try_emplace(object, false);
+    if (fresh)
+      it->second = isIdentifiedFunctionLocal(object) && !isa<Argument>(object) && staysHere(*object);
+    return private_[object];
+  }
+
+  // Whether nobody is told where `object` is. That its address is a number from which lengths are computed, as those of
+  // vectors are, and that it is given back tell nobody.
+  bool staysHere(const Value &object) {
+    SmallPtrSet<const Use *, 32> seen;
+    SmallVector<const Use *, 32> work;
+    const auto addUses = [&](const Value &value) {
+      for (const Use &use : value.uses())
+        if (seen.insert(&use).second)
+          work.push_back(&use);
+    };
+    addUses(object);
+    while (!work.empty()) {
+      if (seen.size() > kMostUses)
+        return false;
+      const Use &use = *work.pop_back_val();
+      const auto *user = cast<Instruction>(use.getUser());
+      if (isLength(*user))
+        continue;
+      if (isa<GetElementPtrInst, PHINode, SelectInst, FreezeInst, BinaryOperator, CastInst>(user)) {
+        if (isa<IntToPtrInst>(user))
+          return false;
+        addUses(*user);
+      } else if (const auto *call = dyn_cast<CallBase>(user)) {
+        const bool argument = call->isArgOperand(&use) && use->getType()->isPointerTy();
+        if (!argument ||
+            !(call->doesNotCapture(call->getArgOperandNo(&use)) || getFreedOperand(call, &libraries_) == use.get()))
+          return false;
+      } else if (const auto *store = dyn_cast<StoreInst>(user)) {
+        if (use.getOperandNo() != StoreInst::getPointerOperandIndex() || store->isVolatile())
+          return false;
+      } else if (!isa<LoadInst, CmpInst>(user)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether `user` is the difference of two addresses.
+  static bool isLength(const Instruction &user) {
+    return user.getOpcode() == Instruction::Sub && isa<PtrToIntInst>(user.getOperand(0)) &&
+           isa<PtrToIntInst>(user.getOperand(1));
+  }
+
   BatchAAResults aliases_;
+  const TargetLibraryInfo &libraries_;
   Reachability reach_;
   ScalarEvolution &evolution_;
   LoopInfo &loops_;
