@@ -104,7 +104,7 @@ MemoryLocation typedPlace(const LoadInst &load) {
 class Stability {
 public:
   Stability(EnzOpaqueHost &host, Function &function, const EnzFactSink &sink)
-      : aliases_(host.functions->getResult<AAManager>(function)),
+      : function_(function), aliases_(host.functions->getResult<AAManager>(function)),
         libraries_(host.functions->getResult<TargetLibraryAnalysis>(function)), reach_(function),
         evolution_(host.functions->getResult<ScalarEvolutionAnalysis>(function)),
         loops_(host.functions->getResult<LoopAnalysis>(function)) {
@@ -253,8 +253,12 @@ private:
     if (fresh) {
       getUnderlyingObjects(pointer, it->second, /*LI=*/nullptr, /*MaxLookup=*/0);
       // Where a vector is still empty nothing is read or written.
+      const auto leadsNowhere = [&](const Value *object) {
+        return isa<ConstantPointerNull, UndefValue>(object) &&
+               !NullPointerIsDefined(&function_, object->getType()->getPointerAddressSpace());
+      };
       if (it->second.size() > 1)
-        erase_if(it->second, [](const Value *object) { return isa<ConstantPointerNull, UndefValue>(object); });
+        erase_if(it->second, leadsNowhere);
     }
     return it->second;
   }
@@ -322,6 +326,7 @@ private:
            isa<PtrToIntInst>(user.getOperand(1));
   }
 
+  const Function &function_;
   BatchAAResults aliases_;
   const TargetLibraryInfo &libraries_;
   Reachability reach_;
