@@ -5,11 +5,11 @@
 //!
 //! Each function says which integers, that it reads in its callers' memory or is given, it leaves in what other memory of theirs, which it
 //! returns, and of which it makes floats. A caller puts these together: what a call reads where floats may lie, or where
-//! nobody says what lies, is on the way; if it was computed with bit by bit and ends as a float, a derivative is lost.
+//! nobody says what lies, is on the way; if it was computed with and ends as a float, a derivative is lost.
 //!
 //! Forward, flow-insensitive, callees first, to a fixed point over sets of sources; asked only of programs in which some
 //! function makes floats of integers that it computed ([`is_maker`]). Not followed: products of integers (hashes, random
-//! numbers), sums alone (differences of keys), functions that call each other, memory that is copied by `memcpy`.
+//! numbers), functions that call each other or are called through pointers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use cranelift_entity::SecondaryMap;
 use enzyme_ir::{BinOp, ByteType, CastOp, Facts, Func, FuncId, InstId, Module, Op, Type, ValueId};
 
 use crate::bits::Place;
-use crate::callee::{Callee, resolve};
+use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, FuncMemory, Item, Placed, Proof};
 use crate::program::{Unit, outer_classes};
@@ -36,7 +36,7 @@ enum Given {
 /// What becomes of the integers of a function's callers.
 #[derive(Clone, Debug, Default)]
 pub struct Transfers {
-    /// What is left where; and whether it was computed with bit by bit.
+    /// What is left where; and whether it was computed with.
     moved: BTreeSet<(Given, bool, Place)>,
     /// What is returned.
     returned: BTreeSet<(Given, bool)>,
@@ -64,7 +64,7 @@ enum Source {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Trace {
     source: Source,
-    /// It was computed with bit by bit.
+    /// It was computed with.
     worked: bool,
     /// It was in other functions.
     crossed: bool,
@@ -74,7 +74,7 @@ struct Trace {
 
 type Traces = BTreeSet<Trace>;
 
-/// Whether `func` makes floats of integers which it computed bit by bit.
+/// Whether `func` makes floats of integers that it computed.
 pub fn is_maker(module: &Module, func: &Func, memory: &FuncMemory) -> bool {
     let mut worked: BTreeSet<ValueId> = BTreeSet::new();
     loop {
@@ -216,6 +216,19 @@ impl Flow<'_> {
     fn call(&mut self, i: InstId) {
         let (args, result) = (self.func.call_args(i), self.func.insts[i].result);
         match resolve(self.module, self.func, i) {
+            Callee::Known(known) if matches!(known.memory(), MemoryEffect::Copy { .. }) => {
+                let MemoryEffect::Copy { dst, src, len, .. } = known.memory() else { return };
+                let (Some(dst), Some(src), Some(len)) = (args.get(dst), args.get(src), args.get(len)) else { return };
+                // Of what is copied in unknown numbers one element stands for all.
+                let len = self.func.as_const(*len).and_then(|c| self.module.ctx.consts.as_u64(c)).unwrap_or(8);
+                let place = |p: ValueId| {
+                    Some(Place { class: self.memory.class_of[p]?, span: self.memory.span_of[p], size: len })
+                };
+                let (Some(to), Some(from)) = (place(*dst), place(*src)) else { return };
+                let passed = self.begun(from, false, i).into_iter().filter(|t| matches!(t.source, Source::Given(_)));
+                let traces = passed.chain(self.lying(from)).collect();
+                self.put(to, traces, false);
+            }
             // Bytes swapped, bits moved around.
             Callee::Known(_) => {
                 let traces = args.iter().filter_map(|a| self.values.get(a)).flatten();
@@ -225,7 +238,9 @@ impl Flow<'_> {
                 }
             }
             Callee::Defined(g) => {
-                let (Some(unit), Some(calls)) = (self.callees.get(&g), self.memory.calls.get(&i)) else { return };
+                let Some(unit) = self.callees.get(&g) else { return };
+                let none = BTreeMap::new();
+                let calls = self.memory.calls.get(&i).unwrap_or(&none);
                 let theirs = &unit.transfers;
                 let crossing = |t: Trace, worked: bool| Trace { worked: t.worked || worked, crossed: true, ..t };
                 for (given, worked, to) in &theirs.moved {
@@ -369,28 +384,30 @@ impl Flow<'_> {
     }
 }
 
+/// Whether `v` is an integer, or has some among its members.
 fn is_int(module: &Module, func: &Func, v: ValueId) -> bool {
     let types = &module.ctx.types;
     let scalar = match types[func.ty(v)] {
         Type::Vector { elem, .. } => elem,
         _ => func.ty(v),
     };
-    matches!(types[scalar], Type::Int(bits) if bits > 1)
+    matches!(types[scalar], Type::Int(2..) | Type::Struct { .. } | Type::Array { .. })
 }
 
 /// Whether the bits of an operand are among those of the result.
 fn passes_on(op: &Op) -> bool {
     match op {
-        Op::Binary(op) => works(*op) || matches!(op, BinOp::Add | BinOp::Sub),
+        Op::Binary(op) => works(*op),
         Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt | CastOp::BitCast) => true,
         _ => {
             matches!(op, Op::Phi(_) | Op::Select | Op::Freeze)
                 || matches!(op, Op::InsertElement | Op::ExtractElement | Op::ShuffleVector(_))
+                || matches!(op, Op::InsertValue(_) | Op::ExtractValue(_))
         }
     }
 }
 
-/// Whether it changes single bits.
+/// Whether it makes other integers of some in a way that can be undone.
 fn works(op: BinOp) -> bool {
-    matches!(op, BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::LShr | BinOp::AShr)
+    matches!(op, BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Add | BinOp::Sub)
 }
