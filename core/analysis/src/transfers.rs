@@ -316,9 +316,10 @@ impl Flow<'_> {
         out
     }
 
-    /// What was left there.
+    /// What was left there: of words what was left as words, and not of single bytes that seem to lie among them.
     fn lying(&self, place: Place) -> Traces {
-        let there = self.places.get(&place.class).into_iter().flatten().filter(|(at, _)| at.meets(place));
+        let near = |at: &Place| at.size >= place.size.min(8) && at.meets(place);
+        let there = self.places.get(&place.class).into_iter().flatten().filter(|(at, _)| near(at));
         there.flat_map(|(_, traces)| traces.iter().copied()).collect()
     }
 
@@ -368,19 +369,27 @@ impl Flow<'_> {
         }
     }
 
-    /// The bytes of `v` at `p`.
+    /// The bytes of `v` at `p`: of a vector those of one element, wherever one is.
     fn place(&self, v: ValueId, p: ValueId) -> Option<Place> {
-        let size = self.module.ctx.layout.store_size(&self.module.ctx.types, self.func.ty(v))?;
-        Some(Place { class: self.memory.class_of[p]?, span: self.memory.span_of[p], size })
+        let types = &self.module.ctx.types;
+        let (ty, span) = (self.func.ty(v), self.memory.span_of[p]);
+        let size = |ty| self.module.ctx.layout.store_size(types, ty);
+        let (size, span) = match types[ty] {
+            Type::Vector { elem, .. } => size(elem).map(|size| (size, span.step(size, false)))?,
+            _ => (size(ty)?, span),
+        };
+        Some(Place { class: self.memory.class_of[p]?, span, size })
     }
 
-    /// Whether floats may lie there.
+    /// Whether floats may lie there. Where single bytes are read or written in the same memory, as the marks of a hash table beside its
+    /// entries are, nothing here tells what lies where.
     fn is_float(&self, place: Place) -> bool {
-        self.memory.classes[place.class].items.iter().any(|(item, proof)| {
-            matches!(item.ty, ByteType::Float(_))
-                && *proof > Proof::Declared
-                && item.span.overlaps(item.size, place.span, place.size)
-        })
+        let items = &self.memory.classes[place.class].items;
+        let known = |(item, proof): (&Item, &Proof)| (*proof > Proof::Declared).then_some(*item);
+        let is_byte = |item: Item| item.ty == ByteType::Integer && item.size == 1;
+        let meets =
+            |item: Item| matches!(item.ty, ByteType::Float(_)) && item.span.overlaps(item.size, place.span, place.size);
+        items.iter().filter_map(known).any(meets) && !items.iter().filter_map(known).any(is_byte)
     }
 }
 
