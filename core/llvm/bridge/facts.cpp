@@ -307,8 +307,10 @@ private:
         addUses(*user);
       } else if (const auto *call = dyn_cast<CallBase>(user)) {
         const bool argument = call->isArgOperand(&use) && use->getType()->isPointerTy();
-        if (!argument ||
-            !(call->doesNotCapture(call->getArgOperandNo(&use)) || getFreedOperand(call, &libraries_) == use.get()))
+        const bool freed = argument && getFreedOperand(call, &libraries_) == use.get();
+        // What returns a pointer may return this one, as llvm.launder.invariant.group does.
+        if (!freed &&
+            (!argument || call->getType()->isPointerTy() || !call->doesNotCapture(call->getArgOperandNo(&use))))
           return false;
       } else if (const auto *store = dyn_cast<StoreInst>(user)) {
         if (use.getOperandNo() != StoreInst::getPointerOperandIndex() || store->isVolatile())
