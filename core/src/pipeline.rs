@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::program::callees;
-use enzyme_analysis::{Conflict, Timing, Units};
+use enzyme_analysis::{Conflict, Timing};
 use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse, Story};
 use enzyme_ir::{Facts, FastMath, FuncId, Op, Type, TypeId};
 use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
@@ -635,7 +635,7 @@ fn differentiate(
     // What was made without the stronger zero is not taken for a call that wants it, nor the other way round; nor are bounds or sets taken for tangents.
     let alone = strong_zero != options.strong_zero || content != enzyme_diff::Content::Tangent || atomic;
     if alone {
-        engine.forget();
+        engine.forget_made();
     }
     let made = engine.differentiate(&mut session.ir, &facts, &request, synthesis);
     let made = made.and_then(|first| match &other {
@@ -648,7 +648,7 @@ fn differentiate(
         None => Ok((first, None)),
     });
     if alone {
-        engine.forget();
+        engine.forget_made();
     }
     let derivative = match made {
         Ok((first, second)) => {
@@ -659,7 +659,7 @@ fn differentiate(
             first
         }
         Err(refused) => {
-            let units = Units::analyze(&session.ir, &facts, &[func]);
+            let units = engine.units(&mut session.ir, &facts, func);
             let reports = refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect();
             return Err(failure(session, func, &reached, &refused, reports));
         }

@@ -45,7 +45,7 @@ pub struct Bits {
 }
 
 /// Some bytes of a class.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place {
     pub(crate) class: ClassId,
     pub(crate) span: Span,

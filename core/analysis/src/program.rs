@@ -154,16 +154,19 @@ impl Units {
         self.units.get(&f)
     }
 
-    /// Takes the floats that `f` returns within integers for part of its result, and says which of its values have them: nobody
-    /// who is given such an integer can say what to differentiate.
-    pub fn take_packed_result(&mut self, module: &Module, f: FuncId) -> Vec<ValueId> {
-        let packed = crate::packed::returned(module, self, f);
+    /// The values of `f` that have floats which it returns within integers: nobody who is given such an integer can say what to
+    /// differentiate.
+    pub fn packed_result(&self, module: &Module, f: FuncId) -> Vec<ValueId> {
+        crate::packed::returned(module, self, f)
+    }
+
+    /// Takes these floats for part of the result of `f`.
+    pub fn take_packed_result(&mut self, f: FuncId, packed: &[ValueId]) {
         if let Some(unit) = self.units.get_mut(&f) {
-            for v in &packed {
+            for v in packed {
                 unit.carry[*v] = Carry::Mixed;
             }
         }
-        packed
     }
 
     /// The analysed functions.

@@ -21,12 +21,15 @@ use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
 use crate::memory::{ClassId, FuncMemory, Item, Placed, Proof};
 use crate::program::{Unit, outer_classes};
+use network::{Marks, Network, Way};
+
+mod network;
 
 /// More sources in one function are not followed.
 const MOST_SOURCES: usize = 2000;
 
 /// What a caller gives: integers in its memory, or an argument.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Given {
     /// What lies there; and whether anything states that these are integers.
     Memory(Place, bool),
@@ -51,7 +54,7 @@ pub struct Transfers {
 }
 
 /// Where an integer comes from.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Source {
     Given(Given),
     /// The bits of a float, which this takes.
@@ -60,19 +63,18 @@ enum Source {
     Hidden(InstId),
 }
 
-/// What is known of an integer of this source.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Trace {
-    source: Source,
-    /// It was computed with.
-    worked: bool,
-    /// It was in other functions.
-    crossed: bool,
-    /// It was in memory where no floats lie.
-    kept: bool,
+/// Where integers are on their way.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Stop {
+    Value(ValueId),
+    /// Bytes to which they are stored.
+    Stored(Place),
+    /// Bytes which are read.
+    Read(Place),
+    Returned,
+    /// They become floats.
+    Floats,
 }
-
-type Traces = BTreeSet<Trace>;
 
 /// Whether `func` makes floats of integers that it computed.
 pub fn is_maker(module: &Module, func: &Func, memory: &FuncMemory) -> bool {
@@ -112,41 +114,20 @@ pub fn follow(
     callees: &BTreeMap<FuncId, Unit>,
 ) -> Transfers {
     let outer = outer_classes(memory);
-    let mut flow = Flow {
-        module,
-        func,
-        facts,
-        memory,
-        carry,
-        callees,
-        outer,
-        values: BTreeMap::new(),
-        places: BTreeMap::new(),
-        sources: BTreeSet::new(),
-        out: Transfers::default(),
-        count: 0,
-    };
+    let mut ways = Ways { module, func, facts, memory, carry, callees, outer, network: Network::default() };
     for (n, p) in func.params.iter().enumerate() {
         if is_int(module, func, *p) {
-            let trace = Trace { source: Source::Given(Given::Param(n)), worked: false, crossed: true, kept: false };
-            flow.values.insert(*p, Traces::from([trace]));
+            ways.network.begin(Source::Given(Given::Param(n)), Stop::Value(*p), Marks::CROSSED);
         }
     }
-    loop {
-        let before = flow.count;
-        for (_, i) in func.placed() {
-            flow.step(i);
-        }
-        if flow.sources.len() > MOST_SOURCES {
-            return Transfers::default();
-        }
-        if flow.count == before {
-            return flow.out;
-        }
+    for (_, i) in func.placed() {
+        ways.step(i);
     }
+    ways.through_memory();
+    if ways.network.sources() > MOST_SOURCES { Transfers::default() } else { ways.summary() }
 }
 
-struct Flow<'a> {
+struct Ways<'a> {
     module: &'a Module,
     func: &'a Func,
     facts: &'a Facts,
@@ -154,60 +135,50 @@ struct Flow<'a> {
     carry: &'a SecondaryMap<ValueId, Carry>,
     callees: &'a BTreeMap<FuncId, Unit>,
     outer: BTreeSet<ClassId>,
-    values: BTreeMap<ValueId, Traces>,
-    places: BTreeMap<ClassId, BTreeMap<Place, Traces>>,
-    sources: BTreeSet<Source>,
-    out: Transfers,
-    /// How often anything new was found.
-    count: usize,
+    network: Network<Source, Stop>,
 }
 
-impl Flow<'_> {
+impl Ways<'_> {
     fn step(&mut self, i: InstId) {
         let inst = &self.func.insts[i];
         let float = |v: ValueId| self.module.ctx.types.contains_float(self.func.ty(v));
         match (&inst.op, inst.args.as_slice(), inst.result) {
             (Op::Store(_), [v, p], _) => {
-                let (Some(traces), Some(place)) = (self.values.get(v).cloned(), self.place(*v, *p)) else { return };
+                let Some(place) = self.place(*v, *p).filter(|_| is_int(self.module, self.func, *v)) else { return };
                 // All else that moves pieces is asked when the derivative runs.
-                let mixed = self.carry[*v] == Carry::Mixed;
-                let traces = traces.into_iter().map(|t| Trace { crossed: t.crossed || t.kept && mixed, ..t }).collect();
-                self.put(place, traces, true);
+                let way = if self.carry[*v] == Carry::Mixed {
+                    Way { kept_is_crossed: true, ..Way::adding(Marks::empty()) }
+                } else {
+                    Way::adding(Marks::empty())
+                };
+                self.put(Stop::Value(*v), place, way);
             }
             (Op::Load(_), [p], Some(r)) if is_int(self.module, self.func, r) => {
                 let Some(place) = self.place(r, *p) else { return };
                 let stated = self.facts.access_types.contains_key(&i);
-                let traces = self.begun(place, stated, i).into_iter();
-                let kept = self.lying(place).into_iter().map(|t| Trace { kept: true, ..t });
-                let traces = traces.chain(kept).collect();
-                self.add(r, traces);
+                for (source, marks) in self.begun(place, stated, i) {
+                    self.network.begin(source, Stop::Value(r), marks);
+                }
+                self.network.lead(Stop::Read(place), Stop::Value(r), Way::adding(Marks::KEPT));
             }
             (Op::Cast(CastOp::BitCast), [v], Some(r)) if float(*v) && is_int(self.module, self.func, r) => {
-                self.add(
-                    r,
-                    Traces::from([Trace { source: Source::Own(i), worked: false, crossed: false, kept: false }]),
-                );
+                self.network.begin(Source::Own(i), Stop::Value(r), Marks::empty());
             }
             (Op::Cast(CastOp::BitCast), [v], Some(r)) if float(r) => {
-                let traces = self.values.get(v).cloned().unwrap_or_default();
-                self.sink(traces.into_iter().filter(|t| t.crossed || t.kept));
+                self.network.lead(Stop::Value(*v), Stop::Floats, Way::asking(Marks::CROSSED | Marks::KEPT));
             }
             (Op::Ret, args, _) => {
-                for t in args.iter().flat_map(|v| self.values.get(v).cloned().unwrap_or_default()) {
-                    match t.source {
-                        Source::Given(given) => self.count += usize::from(self.out.returned.insert((given, t.worked))),
-                        Source::Own(_) if t.worked => self.out.returns_own = true,
-                        Source::Own(_) | Source::Hidden(_) => {}
-                    }
+                for v in args {
+                    self.network.lead(Stop::Value(*v), Stop::Returned, Way::adding(Marks::empty()));
                 }
             }
             (Op::Call(_) | Op::Invoke { .. }, ..) => self.call(i),
             (op, args, Some(r)) if passes_on(op) && is_int(self.module, self.func, r) => {
                 let args = if matches!(op, Op::Select) { args.get(1..).unwrap_or_default() } else { args };
-                let worked = matches!(op, Op::Binary(op) if works(*op));
-                let traces = args.iter().filter_map(|a| self.values.get(a)).flatten();
-                let traces = traces.map(|t| Trace { worked: t.worked || worked, ..*t }).collect();
-                self.add(r, traces);
+                let way = Way::adding(Marks::worked(matches!(op, Op::Binary(op) if works(*op))));
+                for v in args {
+                    self.network.lead(Stop::Value(*v), Stop::Value(r), way);
+                }
             }
             _ => {}
         }
@@ -215,6 +186,7 @@ impl Flow<'_> {
 
     fn call(&mut self, i: InstId) {
         let (args, result) = (self.func.call_args(i), self.func.insts[i].result);
+        let result = result.filter(|r| is_int(self.module, self.func, *r));
         match resolve(self.module, self.func, i) {
             Callee::Known(known) if matches!(known.memory(), MemoryEffect::Copy { .. }) => {
                 let MemoryEffect::Copy { dst, src, len, .. } = known.memory() else { return };
@@ -225,16 +197,20 @@ impl Flow<'_> {
                     Some(Place { class: self.memory.class_of[p]?, span: self.memory.span_of[p], size: len })
                 };
                 let (Some(to), Some(from)) = (place(*dst), place(*src)) else { return };
-                let passed = self.begun(from, false, i).into_iter().filter(|t| matches!(t.source, Source::Given(_)));
-                let traces = passed.chain(self.lying(from)).collect();
-                self.put(to, traces, false);
+                if self.is_float(to) {
+                    return;
+                }
+                for (source, marks) in self.begun(from, false, i) {
+                    if matches!(source, Source::Given(_)) {
+                        self.network.begin(source, Stop::Stored(to), marks);
+                    }
+                }
+                self.network.lead(Stop::Read(from), Stop::Stored(to), Way::adding(Marks::empty()));
             }
             // Bytes swapped, bits moved around.
             Callee::Known(_) => {
-                let traces = args.iter().filter_map(|a| self.values.get(a)).flatten();
-                let traces = traces.map(|t| Trace { worked: true, ..*t }).collect();
-                if let Some(r) = result.filter(|r| is_int(self.module, self.func, *r)) {
-                    self.add(r, traces);
+                for (a, r) in args.iter().zip(result.into_iter().cycle()) {
+                    self.network.lead(Stop::Value(*a), Stop::Value(r), Way::adding(Marks::WORKED));
                 }
             }
             Callee::Defined(g) => {
@@ -242,131 +218,130 @@ impl Flow<'_> {
                 let none = BTreeMap::new();
                 let calls = self.memory.calls.get(&i).unwrap_or(&none);
                 let theirs = &unit.transfers;
-                let crossing = |t: Trace, worked: bool| Trace { worked: t.worked || worked, crossed: true, ..t };
+                let crossing = |worked: bool| Marks::CROSSED | Marks::worked(worked);
                 for (given, worked, to) in &theirs.moved {
-                    let Some(to) = to.within(calls) else { continue };
-                    let (begun, lying) = self.given(*given, i, calls);
-                    self.put(to, lying.into_iter().map(|t| crossing(t, *worked)).collect(), true);
-                    self.put(to, begun.into_iter().map(|t| crossing(t, *worked)).collect(), false);
+                    let (Some(to), Some(from)) = (to.within(calls), self.given(*given, i, calls)) else { continue };
+                    if !self.is_float(to) {
+                        self.begin_all(*given, from, i, Stop::Stored(to), crossing(*worked));
+                    }
+                    self.put(from, to, Way::adding(crossing(*worked)));
                 }
                 for place in &theirs.left {
-                    let own = Trace { source: Source::Own(i), worked: true, crossed: true, kept: false };
-                    if let Some(to) = place.within(calls) {
-                        self.put(to, Traces::from([own]), true);
-                    }
+                    let Some(to) = place.within(calls) else { continue };
+                    let to = if self.is_float(to) { Stop::Floats } else { Stop::Stored(to) };
+                    self.network.begin(Source::Own(i), to, crossing(true));
                 }
                 for (given, worked) in &theirs.made {
+                    let Some(from) = self.given(*given, i, calls) else { continue };
                     // Floats that it reads itself as integers are seen to there.
-                    let (begun, lying) = self.given(*given, i, calls);
-                    let passed = begun.into_iter().filter(|t| matches!(t.source, Source::Given(_)));
-                    self.sink(passed.chain(lying).map(|t| crossing(t, *worked)));
+                    if let (Stop::Read(place), Given::Memory(_, stated)) = (from, *given) {
+                        for (source, marks) in self.begun(place, stated, i) {
+                            if matches!(source, Source::Given(_)) {
+                                self.network.begin(source, Stop::Floats, marks | crossing(*worked));
+                            }
+                        }
+                    }
+                    self.network.lead(from, Stop::Floats, Way::adding(crossing(*worked)));
                 }
                 for (p, a) in self.module.funcs[g].params.iter().zip(args) {
-                    let traces = self.values.get(a).filter(|_| matches!(unit.carry[*p], Carry::Bits(..))).cloned();
-                    self.sink(traces.unwrap_or_default());
+                    if matches!(unit.carry[*p], Carry::Bits(..)) {
+                        self.network.lead(Stop::Value(*a), Stop::Floats, Way::adding(Marks::empty()));
+                    }
                 }
-                let Some(r) = result.filter(|r| is_int(self.module, self.func, *r)) else { return };
+                let Some(r) = result else { return };
                 for (given, worked) in &theirs.returned {
-                    let (begun, lying) = self.given(*given, i, calls);
-                    self.add(r, begun.into_iter().chain(lying).map(|t| crossing(t, *worked)).collect());
+                    let Some(from) = self.given(*given, i, calls) else { continue };
+                    self.begin_all(*given, from, i, Stop::Value(r), crossing(*worked));
+                    self.network.lead(from, Stop::Value(r), Way::adding(crossing(*worked)));
                 }
                 if theirs.returns_own {
-                    self.add(
-                        r,
-                        Traces::from([Trace { source: Source::Own(i), worked: true, crossed: true, kept: false }]),
-                    );
+                    self.network.begin(Source::Own(i), Stop::Value(r), crossing(true));
                 }
             }
             Callee::Math(_) | Callee::Unknown(_) => {}
         }
     }
 
-    /// What the callee of `i` is given: what begins there, and what was left there before.
-    fn given(&mut self, given: Given, i: InstId, calls: &BTreeMap<ClassId, Placed>) -> (Traces, Traces) {
+    /// Where what the callee of `i` is given is here.
+    fn given(&self, given: Given, i: InstId, calls: &BTreeMap<ClassId, Placed>) -> Option<Stop> {
         match given {
-            Given::Memory(place, stated) => {
-                let Some(place) = place.within(calls) else { return Default::default() };
-                (self.begun(place, stated, i), self.lying(place))
-            }
-            Given::Param(n) => {
-                let traces = self.func.call_args(i).get(n).and_then(|a| self.values.get(a)).cloned();
-                (Traces::new(), traces.unwrap_or_default())
+            Given::Memory(place, _) => place.within(calls).map(Stop::Read),
+            Given::Param(n) => self.func.call_args(i).get(n).map(|a| Stop::Value(*a)),
+        }
+    }
+
+    /// What begins where the callee of `i` reads, goes there.
+    fn begin_all(&mut self, given: Given, from: Stop, i: InstId, to: Stop, marks: Marks) {
+        if let (Stop::Read(place), Given::Memory(_, stated)) = (from, given) {
+            for (source, more) in self.begun(place, stated, i) {
+                self.network.begin(source, to, more | marks);
             }
         }
     }
 
     /// What an integer that `i` reads there is by itself: the bits of a float, or of who knows what.
-    fn begun(&mut self, place: Place, stated: bool, i: InstId) -> Traces {
+    fn begun(&self, place: Place, stated: bool, i: InstId) -> impl Iterator<Item = (Source, Marks)> + use<> {
         let class = &self.memory.classes[place.class];
         let floats = self.is_float(place);
         let declared = |item: &Item| {
             matches!(item.ty, ByteType::Float(_)) && item.span.overlaps(item.size, place.span, place.size)
         };
         let hidden = !stated && (class.foreign && !class.has_known_floats() || class.items.keys().any(declared));
-        let mut out = Traces::new();
-        if floats || hidden {
-            let source = if floats { Source::Own(i) } else { Source::Hidden(i) };
-            out.insert(Trace { source, worked: false, crossed: false, kept: false });
-        }
-        if !floats && self.outer.contains(&place.class) {
-            let given = Given::Memory(place, stated);
-            out.insert(Trace { source: Source::Given(given), worked: false, crossed: true, kept: false });
-        }
-        self.sources.extend(out.iter().map(|t| t.source));
-        out
+        let own = if floats { Some(Source::Own(i)) } else { hidden.then_some(Source::Hidden(i)) };
+        let given = !floats && self.outer.contains(&place.class);
+        let given = given.then_some(Source::Given(Given::Memory(place, stated)));
+        own.map(|s| (s, Marks::empty())).into_iter().chain(given.map(|s| (s, Marks::CROSSED)))
     }
 
-    /// What was left there: of words what was left as words, and not of single bytes that seem to lie among them.
-    fn lying(&self, place: Place) -> Traces {
-        let near = |at: &Place| at.size >= place.size.min(8) && at.meets(place);
-        let there = self.places.get(&place.class).into_iter().flatten().filter(|(at, _)| near(at));
-        there.flat_map(|(_, traces)| traces.iter().copied()).collect()
-    }
-
-    /// Stores there; `ends` if such as come from elsewhere and become floats there are lost.
-    fn put(&mut self, place: Place, traces: Traces, ends: bool) {
+    /// Stored there; such as come from elsewhere and become floats there are lost.
+    fn put(&mut self, from: Stop, place: Place, way: Way) {
         if self.is_float(place) {
-            if ends {
-                self.sink(traces.into_iter().filter(|t| t.crossed));
-            }
-            return;
+            self.network.lead(from, Stop::Floats, Way { asked: Marks::CROSSED, ..way });
+        } else {
+            self.network.lead(from, Stop::Stored(place), way);
         }
-        if self.outer.contains(&place.class) {
-            for t in &traces {
-                match t.source {
-                    Source::Given(given) => {
-                        self.count += usize::from(self.out.moved.insert((given, t.worked, place)));
-                    }
-                    Source::Own(_) if t.worked => self.count += usize::from(self.out.left.insert(place)),
-                    Source::Own(_) | Source::Hidden(_) => {}
+    }
+
+    /// What is read was left there: of words what was left as words, and not of single bytes that seem to lie among them.
+    fn through_memory(&mut self) {
+        let (mut stored, mut read) = (BTreeMap::<_, Vec<Place>>::new(), BTreeMap::<_, Vec<Place>>::new());
+        for stop in self.network.stops() {
+            match stop {
+                Stop::Stored(place) => stored.entry(place.class).or_default().push(place),
+                Stop::Read(place) => read.entry(place.class).or_default().push(place),
+                Stop::Value(_) | Stop::Returned | Stop::Floats => {}
+            }
+        }
+        for (class, places) in read {
+            for place in places {
+                let near = |at: &&Place| at.size >= place.size.min(8) && at.meets(place);
+                for at in stored.get(&class).into_iter().flatten().filter(near) {
+                    self.network.lead(Stop::Stored(*at), Stop::Read(place), Way::adding(Marks::empty()));
                 }
             }
         }
-        let there = self.places.entry(place.class).or_default().entry(place).or_default();
-        let before = there.len();
-        there.extend(traces);
-        self.count += there.len() - before;
     }
 
-    fn add(&mut self, r: ValueId, traces: Traces) {
-        if traces.is_empty() {
-            return;
-        }
-        let known = self.values.entry(r).or_default();
-        let before = known.len();
-        known.extend(traces);
-        self.count += known.len() - before;
-    }
-
-    /// These become floats.
-    fn sink(&mut self, traces: impl IntoIterator<Item = Trace>) {
-        for t in traces {
-            match t.source {
-                Source::Given(given) => self.count += usize::from(self.out.made.insert((given, t.worked))),
-                Source::Own(i) | Source::Hidden(i) if t.worked => self.count += usize::from(self.out.lost.insert(i)),
-                Source::Own(_) | Source::Hidden(_) => {}
+    fn summary(&self) -> Transfers {
+        let tells = |stop| match stop {
+            Stop::Stored(place) => self.outer.contains(&place.class),
+            Stop::Returned | Stop::Floats => true,
+            Stop::Value(_) | Stop::Read(_) => false,
+        };
+        let mut out = Transfers::default();
+        for (stop, source, marks) in self.network.arrivals(tells) {
+            let worked = marks.contains(Marks::WORKED);
+            match (stop, source) {
+                (Stop::Stored(place), Source::Given(given)) => out.moved.extend([(given, worked, place)]),
+                (Stop::Stored(place), Source::Own(_)) if worked => out.left.extend([place]),
+                (Stop::Returned, Source::Given(given)) => out.returned.extend([(given, worked)]),
+                (Stop::Returned, Source::Own(_)) => out.returns_own |= worked,
+                (Stop::Floats, Source::Given(given)) => out.made.extend([(given, worked)]),
+                (Stop::Floats, Source::Own(i) | Source::Hidden(i)) if worked => out.lost.extend([i]),
+                _ => {}
             }
         }
+        out
     }
 
     /// The bytes of `v` at `p`: of a vector those of one element, wherever one is.

@@ -3,7 +3,8 @@
 //! Derivatives are declared before they are written, so that recursion closes; each key is written once. All is pure:
 //! the module is the only thing that grows.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::rc::Rc;
 
 use enzyme_analysis::{Activities, Conflict, Context, Program, State, Timing, Units};
 use enzyme_ir::{Const, Facts, FastMath, Func, FuncId, Linkage, Module, Type, ValueId};
@@ -19,6 +20,8 @@ use crate::undo::NOTHING;
 
 /// How often words that only move are looked for: each time, addresses are followed through those that were found.
 const MOVED_ROUNDS: usize = 16;
+/// Of so many functions that were asked for what is known is kept.
+const KNOWN: usize = 4;
 
 /// Activity of a parameter, as the user states it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -83,6 +86,8 @@ pub struct Refused {
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
     made: BTreeMap<DerivativeKey, (FuncId, Signature)>,
+    /// What is known of the last functions that were asked for, and of all that they call.
+    known: VecDeque<(FuncId, Rc<Units>)>,
     /// Functions written, in order.
     pub written: Vec<FuncId>,
     /// Both halves of the split derivatives that were asked for, each with a number that tells these apart.
@@ -215,7 +220,41 @@ impl Engine {
     /// Forgets what was made, which stays as it is: the bodies of primal functions are about to be replaced, and with
     /// them what is known of their memory.
     pub fn forget(&mut self) {
+        self.forget_made();
+        self.known.clear();
+    }
+
+    /// Forgets what was made, which stays as it is: what is asked for next is made in another way.
+    pub fn forget_made(&mut self) {
         self.made.clear();
+    }
+
+    /// What is known of `f` and all that it calls: of each derivative of one function the same.
+    pub fn units(&mut self, module: &mut Module, facts: &BTreeMap<FuncId, Facts>, f: FuncId) -> Rc<Units> {
+        if let Some((_, units)) = self.known.iter().find(|(root, _)| *root == f) {
+            return Rc::clone(units);
+        }
+        let mut reached = vec![f];
+        let mut n = 0;
+        while let Some(f) = reached.get(n).copied() {
+            crate::normalise::by_value(module, f);
+            let more = enzyme_analysis::program::callees(module, &module.funcs[f]);
+            reached.extend(more.into_iter().filter(|g| !reached.contains(g)).collect::<Vec<_>>());
+            n += 1;
+        }
+        let mut units = Units::analyze_timed(module, facts, &[f], &mut self.timing);
+        // Addresses that are followed further may lead to more of them.
+        for _ in 0..MOVED_ROUNDS {
+            if !crate::moved::take_apart(module, &units) {
+                break;
+            }
+            self.known.clear();
+            units = Units::analyze_timed(module, facts, &[f], &mut self.timing);
+        }
+        let units = Rc::new(units);
+        self.known.truncate(KNOWN - 1);
+        self.known.push_front((f, Rc::clone(&units)));
+        units
     }
 
     /// Makes the derivative that `request` asks for, and all that it calls.
@@ -226,24 +265,13 @@ impl Engine {
         request: &Request,
         options: Options,
     ) -> Result<Derivative, Vec<Refused>> {
-        let mut reached = vec![request.func];
-        let mut n = 0;
-        while let Some(f) = reached.get(n).copied() {
-            crate::normalise::by_value(module, f);
-            let more = enzyme_analysis::program::callees(module, &module.funcs[f]);
-            reached.extend(more.into_iter().filter(|g| !reached.contains(g)).collect::<Vec<_>>());
-            n += 1;
-        }
-        let mut units = Units::analyze_timed(module, facts, &[request.func], &mut self.timing);
-        // Addresses that are followed further may lead to more of them.
-        for _ in 0..MOVED_ROUNDS {
-            if !crate::moved::take_apart(module, &units) {
-                break;
-            }
-            units = Units::analyze_timed(module, facts, &[request.func], &mut self.timing);
-        }
+        let mut units = self.units(module, facts, request.func);
         let context = context_of(module, &units, request).map_err(|r| vec![r])?;
-        let packed = if context.ret { units.take_packed_result(module, request.func) } else { Vec::new() };
+        let packed = if context.ret { units.packed_result(module, request.func) } else { Vec::new() };
+        if !packed.is_empty() {
+            Rc::make_mut(&mut units).take_packed_result(request.func, &packed);
+        }
+        let reached: Vec<FuncId> = units.functions().collect();
         let mut activities = Activities::default();
         let program = Program { module, units: &units };
         self.timing.of("analysis: activity", || activities.solve(&program, request.func, context.clone()));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_ir::ByteType;
+use indexmap::IndexMap;
 
 use super::span::Span;
 use super::{Item, Object, Proof, add_item};
@@ -269,7 +270,12 @@ impl Store {
 
     /// Pointers to `to` are stored at `at`.
     pub fn add_edge(&mut self, at: Addr, to: Addr) {
-        let at = self.resolve(at);
+        let mut at = self.resolve(at);
+        // Classes that have become one have brought theirs.
+        if self.raw[at.class as usize].edges.len() > 2 * MAX_EDGES {
+            self.gather(at.class);
+            at = self.resolve(at);
+        }
         match self.edge(at) {
             Some(known) => {
                 let joined = self.join(known, to);
@@ -291,6 +297,25 @@ impl Store {
         }
     }
 
+    /// Joins what pointers in the same places point to; too many places are no longer told apart.
+    fn gather(&mut self, class: u32) {
+        let mut edges = std::mem::take(&mut self.raw[class as usize].edges);
+        let places: BTreeSet<Span> = edges.iter().map(|(at, _)| *at).collect();
+        if places.len() > MAX_EDGES {
+            edges.iter_mut().for_each(|e| e.0 = Span::anywhere());
+        }
+        let mut gathered: IndexMap<Span, Addr> = IndexMap::new();
+        for (at, to) in edges {
+            let joined = gathered.get(&at).copied().map_or(to, |known| self.join(known, to));
+            gathered.insert(at, joined);
+        }
+        // Joining may have made one class of this and others.
+        let (class, by) = self.find(class);
+        self.raw[class as usize].edges.extend(gathered.into_iter().map(|(at, to)| (at.shift(by), to)));
+        self.dirty.insert(class);
+        self.changed = true;
+    }
+
     /// Joins what pointers in overlapping places point to, in all classes.
     pub fn close(&mut self) {
         while let Some(class) = self.dirty.pop_first() {
@@ -308,12 +333,9 @@ impl Store {
     fn close_class(&mut self, class: u32) {
         let mut class = class;
         loop {
-            let edges = &self.raw[class as usize].edges;
-            let places = || edges.iter().map(|(at, _)| *at).collect::<BTreeSet<Span>>().len();
-            if edges.len() > MAX_EDGES && places() > MAX_EDGES {
-                for e in &mut self.raw[class as usize].edges {
-                    e.0 = Span::anywhere();
-                }
+            if self.raw[class as usize].edges.len() > MAX_EDGES {
+                self.gather(class);
+                class = self.find(class).0;
             }
             let edges = self.raw[class as usize].edges.clone();
             let mut again = false;
