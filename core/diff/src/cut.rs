@@ -43,6 +43,8 @@ const CACHE_BYTE: u64 = 2;
 const CACHE_OUTSIDE: u64 = 6;
 /// Trip count taken for a loop of which none is known.
 const UNKNOWN_TRIPS: u64 = 16;
+/// The same for loops over pairs, edges, or entries of a sparse matrix: there are several for each particle, node or row.
+const UNKNOWN_PAIRS: u64 = 64;
 /// Weights stay below this, so that sums do not overflow.
 const MAX_WEIGHT: u64 = 1 << 36;
 /// Above this number of edges in one part of the network, what that part needs directly is cached, for the sake of compile time.
@@ -82,7 +84,8 @@ pub fn weight(module: &Module, s: &Subject<'_>, l: Option<LoopId>) -> u64 {
             }
             Some(Trip::Counted) | None => None,
         };
-        total = total.saturating_mul(known.unwrap_or(UNKNOWN_TRIPS).max(1)).min(MAX_WEIGHT);
+        let unknown = if s.shape.gathering.contains(&id) { UNKNOWN_PAIRS } else { UNKNOWN_TRIPS };
+        total = total.saturating_mul(known.unwrap_or(unknown).max(1)).min(MAX_WEIGHT);
         at = s.scope(Key::Count(id));
     }
     total

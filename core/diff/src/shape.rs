@@ -18,6 +18,9 @@ use crate::fixed::Fixed;
 use crate::latest::Running;
 use crate::refusal::{Refusal, RefusalKind};
 
+/// How far it is looked where a number comes from.
+const MOST_STEPS: usize = 8;
+
 /// How the block from which a merge block was entered is found again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Merge {
@@ -75,6 +78,8 @@ pub struct Shape {
     pub merges: BTreeMap<BlockId, Merge>,
     /// Trip count of each live loop.
     pub trips: BTreeMap<LoopId, Trip>,
+    /// Loops that find some of their memory by numbers which they read: over pairs, edges, entries of a sparse matrix.
+    pub gathering: BTreeSet<LoopId>,
     /// Induction variables.
     pub affine: BTreeMap<ValueId, Affine>,
     /// Values that are stored in the block that computes them, and stand in memory from then on: by which store.
@@ -112,6 +117,7 @@ impl Shape {
             exit: None,
             merges: BTreeMap::new(),
             trips: BTreeMap::new(),
+            gathering: BTreeSet::new(),
             affine: BTreeMap::new(),
             standing: BTreeMap::new(),
             carried: Chains::default(),
@@ -130,6 +136,7 @@ impl Shape {
         shape.check_closed(func)?;
         shape.find_merges(func);
         shape.find_trips(facts);
+        shape.find_gathering(func);
         shape.find_affine(module, func);
         for i in &facts.stable_stores {
             let value = func.insts[*i].args.first().copied();
@@ -339,6 +346,33 @@ impl Shape {
                 self.trips.insert(id, trip);
             }
         }
+    }
+
+    fn find_gathering(&mut self, func: &Func) {
+        for (_, i) in func.placed() {
+            let Some(l) = self.block_of[i].and_then(|b| self.loops.innermost(b)) else { continue };
+            let inst = &func.insts[i];
+            let indices = inst.args.iter().skip(1);
+            if matches!(inst.op, Op::Gep { .. }) && indices.into_iter().any(|v| self.is_read_in(func, l, *v)) {
+                self.gathering.insert(l);
+            }
+        }
+    }
+
+    /// Whether a number is computed of one that `l` itself reads.
+    fn is_read_in(&self, func: &Func, l: LoopId, v: ValueId) -> bool {
+        let mut work = vec![v];
+        for _ in 0..MOST_STEPS {
+            let Some(i) = work.pop().and_then(|v| func.def_inst(v)) else { continue };
+            let inst = &func.insts[i];
+            let here = self.block_of[i].and_then(|b| self.loops.innermost(b)) == Some(l);
+            match inst.op {
+                Op::Load(_) if here => return true,
+                Op::Cast(_) | Op::Binary(_) if here => work.extend(inst.args.iter().copied()),
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Whether `v` has the same value in all iterations of one entry of `l` because it is defined outside.

@@ -23,6 +23,7 @@
 
 #include "bounds.h"
 #include "checkpoint.h"
+#include "linear.h"
 #include "order.h"
 #include "scopes.h"
 #include "steady.h"
@@ -64,11 +65,6 @@ struct Access {
   uint64_t bytes;
 };
 
-bool isMultiplyAdd(const Instruction &inst) {
-  const auto *call = dyn_cast<IntrinsicInst>(&inst);
-  return call && (call->getIntrinsicID() == Intrinsic::fmuladd || call->getIntrinsicID() == Intrinsic::fma);
-}
-
 // Whether a derivative may need a value for something else than what is linear in it.
 bool isNeeded(const Instruction &value) {
   SmallPtrSet<const Instruction *, 16> seen;
@@ -83,15 +79,7 @@ bool isNeeded(const Instruction &value) {
       const auto *inst = dyn_cast<Instruction>(user);
       if (!inst || isa<StoreInst, ReturnInst>(inst))
         continue;
-      const auto isConstant = [&](unsigned n) { return isa<Constant>(inst->getOperand(n)); };
-      const unsigned opcode = inst->getOpcode();
-      const bool isLinear =
-          isa<PHINode, FreezeInst>(inst) || opcode == Instruction::FNeg || opcode == Instruction::FAdd ||
-          opcode == Instruction::FSub || opcode == Instruction::FPExt || opcode == Instruction::FPTrunc ||
-          (opcode == Instruction::FMul && (isConstant(0) || isConstant(1))) ||
-          (opcode == Instruction::FDiv && isConstant(1)) || (isa<SelectInst>(inst) && inst->getOperand(0) != at) ||
-          (isMultiplyAdd(*inst) && inst->getOperand(0) != at && inst->getOperand(1) != at);
-      if (!isLinear)
+      if (!enz::isLinearIn(*inst, *at))
         return true;
       work.push_back(inst);
     }

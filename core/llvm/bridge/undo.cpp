@@ -25,6 +25,7 @@
 #include "undo.h"
 
 #include "carry.h"
+#include "linear.h"
 
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/PostDominators.h"
@@ -359,9 +360,16 @@ bool enz::Undoing::joinsOf(const BasicBlock &branch, SmallVectorImpl<const Instr
   return true;
 }
 
+bool enz::Undoing::leavesLoop(const Value &value, const PHINode &phi) const {
+  const auto *inst = dyn_cast<Instruction>(&value);
+  const Loop *loop = inst ? loops_.getLoopFor(inst->getParent()) : nullptr;
+  return loop && !loop->contains(phi.getParent());
+}
+
 // What the reverse sweep may want a value for; false if that cannot be told.
 bool enz::Undoing::usesOf(Instruction &read, SmallVectorImpl<const Instruction *> &out) {
   SmallPtrSet<const Value *, 16> seen{&read};
+  SmallPtrSet<const Instruction *, 16> asked;
   SmallVector<const Value *, 16> work{&read};
   while (!work.empty()) {
     const Value *value = work.pop_back_val();
@@ -369,15 +377,21 @@ bool enz::Undoing::usesOf(Instruction &read, SmallVectorImpl<const Instruction *
       const auto *inst = dyn_cast<Instruction>(user);
       if (!inst || out.size() >= kMostUses)
         return false;
-      // What a loop carries on is kept in itself.
-      if (const auto *phi = dyn_cast<PHINode>(inst); phi && loops_.isLoopHeader(phi->getParent()))
+      // What a loop carries on, and what comes out of it in the end, is kept in itself.
+      if (const auto *phi = dyn_cast<PHINode>(inst);
+          phi && (loops_.isLoopHeader(phi->getParent()) || leavesLoop(*value, *phi)))
         continue;
       // The reverse of a store asks for what is there of the adjoint, not for what was stored.
-      if (!seen.insert(inst).second || (isa<StoreInst>(inst) && cast<StoreInst>(inst)->getValueOperand() == value))
+      if (isa<StoreInst>(inst) && cast<StoreInst>(inst)->getValueOperand() == value)
         continue;
-      out.push_back(inst);
       const Type *type = inst->getType();
-      if (type->isFPOrFPVectorTy() || type->isAggregateType() || type->isIntegerTy(1))
+      const bool is_float = type->isFPOrFPVectorTy();
+      // Sums ask for no summand; who asks for a sum that is computed again does.
+      if ((!is_float || !isLinearIn(*inst, *value)) && asked.insert(inst).second)
+        out.push_back(inst);
+      if (!seen.insert(inst).second)
+        continue;
+      if (is_float || type->isAggregateType() || type->isIntegerTy(1))
         work.push_back(inst);
       else if (isa<BranchInst, SwitchInst>(inst)) {
         if (!joinsOf(*inst->getParent(), out))

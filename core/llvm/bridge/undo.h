@@ -79,6 +79,7 @@ private:
   std::optional<Place> placeOf(llvm::ScalarEvolution &evolution, llvm::StoreInst &store);
   bool readsBefore(llvm::Instruction &load, llvm::ArrayRef<llvm::StoreInst *> stores);
   bool joinsOf(const llvm::BasicBlock &branch, llvm::SmallVectorImpl<const llvm::Instruction *> &out);
+  bool leavesLoop(const llvm::Value &value, const llvm::PHINode &phi) const;
   bool usesOf(llvm::Instruction &read, llvm::SmallVectorImpl<const llvm::Instruction *> &out);
   llvm::LoadInst *oldOf(llvm::StoreInst &store);
 
