@@ -135,7 +135,7 @@ fn derivative(story: &Story) -> Derivative {
 fn kept(stories: &[Story]) -> String {
     let mut by_depth: BTreeMap<u32, u64> = BTreeMap::new();
     for item in stories.iter().flat_map(|s| &s.items) {
-        if let Treatment::Kept { bytes, loops } = item.treatment {
+        if let Treatment::Kept { bytes, loops, .. } = item.treatment {
             *by_depth.entry(loops).or_default() += bytes;
         }
     }
@@ -157,7 +157,10 @@ fn shown(item: &Item) -> Shown {
     let (treatment, kind) = match &item.treatment {
         Treatment::NotNeeded => (String::new(), ""),
         Treatment::Rebuilt => ("computed again in the reverse sweep".to_owned(), "rebuilt"),
-        Treatment::Kept { bytes, loops } => (format!("kept: {bytes} bytes {}", often(*loops)), "kept"),
+        Treatment::Kept { bytes, loops, why } => {
+            let why = why.as_ref().map_or(String::new(), |why| format!("; {why}"));
+            (format!("kept: {bytes} bytes {}{why}", often(*loops)), "kept")
+        }
     };
     Shown { column: item.place.column, what: item.what.clone(), active: item.active.clone(), treatment, kind }
 }

@@ -2,8 +2,8 @@
 //! optimiser hands on for the corpus program `states_in_snapshots`, whose results the corpus checks.
 //!
 //! And which loops have a copy that does not store again what is on the tape (`again.cpp`): likewise for `rows_stored_once`. Which
-//! hand sums on to the next iteration (`relay.cpp`): for `leapfrog`. And that what a step of `argon` and of
-//! `atoms_in_vectors` overwrites is kept, not what each pair of atoms computes.
+//! hand sums on to the next iteration (`relay.cpp`): for `leapfrog`. And that what a step of `argon`, of `atoms_in_vectors`
+//! and of `over_lists` overwrites is kept, not what each pair of atoms computes; and that a plan says why it keeps more.
 
 use std::process::ExitCode;
 
@@ -46,6 +46,15 @@ fn main() -> ExitCode {
         Trial::test("atoms_in_vectors", || {
             taken_back("atoms_in_vectors.cpp", "_Z6movingPKd", 3, 9).map_err(|e| e.to_string().into())
         }),
+        // Positions, where neighbours end, and how many numbers there are.
+        Trial::test("over_lists::atoms", || {
+            taken_back("over_lists.c", "atoms", 1, 3).map_err(|e| e.to_string().into())
+        }),
+        // The state, the new one, its length, sums of rows, and where rows end.
+        Trial::test("over_lists::power", || {
+            taken_back("over_lists.c", "power", 1, 6).map_err(|e| e.to_string().into())
+        }),
+        Trial::test("over_lists::why", || why().map_err(|e| e.to_string().into())),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -98,15 +107,30 @@ fn handed_on() -> Result<()> {
     Ok(())
 }
 
-/// How many stores of a function the plan takes back, and how many values it keeps.
-fn taken_back(program: &str, function: &str, takes: usize, keeps: usize) -> Result<()> {
+/// The plan for a function of the corpus, as it is printed.
+fn plan(program: &str, function: &str) -> Result<String> {
     let folder = scratch()?;
     let source = root().join("tests/corpus").join(program);
     let plain = Compilation::new(source, folder.path().join("program.o"), Level::O2);
     let plain = plain.only_compile().with_plugin()?.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin()?]);
     let printed = plain.flags(["-mllvm", "-enzyme-print-plan"]).run()?.expect_success("the compiler failed")?.stderr;
-    let plan = printed.split("plan of @").find(|plan| plan.starts_with(&format!("enzyme.grad.{function}")));
-    let plan = plan.ok_or_else(|| Error::Failed(format!("there is no plan of {function}")))?;
+    let plan = printed.split("plan of @").find(|plan| plan.starts_with(&format!("enzyme.grad.{function}\n")));
+    plan.map(str::to_owned).ok_or_else(|| Error::Failed(format!("there is no plan of {function}")))
+}
+
+/// Of arrays that may overlap, each edge is kept, and the plan names what may overwrite it; of arrays that are apart, the nodes are.
+fn why() -> Result<()> {
+    const APART: &str = "through another pointer (`restrict`";
+    let (flow, flow_apart) = (plan("over_lists.c", "flow")?, plan("over_lists.c", "flow_apart")?);
+    if flow.contains(APART) && flow.contains("overwrites it") && !flow_apart.contains(APART) {
+        return Ok(());
+    }
+    Err(Error::Failed(format!("it is not said why values are kept:\n{flow}{flow_apart}")))
+}
+
+/// How many stores of a function the plan takes back, and how many values it keeps.
+fn taken_back(program: &str, function: &str, takes: usize, keeps: usize) -> Result<()> {
+    let plan = plan(program, function)?;
     let lines = |what: &str| plan.lines().filter(|l| l.starts_with("  ") && l.contains(what)).count();
     let (taken, kept) = (lines("takes back"), lines("caches Primal"));
     if (taken, kept) != (takes, keeps) {

@@ -37,6 +37,7 @@ pub mod tangent;
 pub mod undo;
 pub mod unwind;
 pub mod vanishing;
+mod why;
 pub mod words;
 
 pub use cut::CachePrice;

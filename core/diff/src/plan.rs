@@ -421,7 +421,7 @@ pub fn is_allocation(module: &Module, s: &Subject<'_>, i: InstId) -> bool {
         }
 }
 
-/// One line for each value that is cached: where, what, how many bytes a time, and the place in the source, if known.
+/// One line for each value that is cached: where, what, how many bytes a time, the place in the source, and why, if known.
 pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
     let mut out = String::new();
     for k in &plan.choice.cached {
@@ -441,7 +441,8 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
             let args = s.func.insts[i].args.iter().map(|a| format!(" {a}")).collect::<String>();
             format!(": {}{args}{loc}", op.split(['(', ' ']).next().unwrap_or_default())
         });
-        out.push_str(&format!("  caches {k:?} ({place}, {bytes} bytes){what}\n"));
+        let why = v.and_then(|v| crate::why::kept(module, s, v)).map_or(String::new(), |why| format!("; {why}"));
+        out.push_str(&format!("  caches {k:?} ({place}, {bytes} bytes){what}{why}\n"));
     }
     out.push_str(&crate::undo::describe(module, s, &plan.undone));
     out

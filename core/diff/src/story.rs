@@ -36,6 +36,8 @@ pub enum Treatment {
         bytes: u64,
         /// How many loops it is in; 0 is kept once.
         loops: u32,
+        /// Why it is not computed again, if that is known.
+        why: Option<String>,
     },
 }
 
@@ -133,7 +135,8 @@ fn treatments(module: &Module, s: &Subject<'_>, plan: &Plan) -> BTreeMap<ValueId
             Some(Treatment::Kept { bytes, .. }) => *bytes,
             _ => 0,
         };
-        out.insert(*v, Treatment::Kept { bytes: cached_bytes(module, s.func.ty(*v)) + more, loops });
+        let bytes = cached_bytes(module, s.func.ty(*v)) + more;
+        out.insert(*v, Treatment::Kept { bytes, loops, why: crate::why::kept(module, s, *v) });
     }
     out
 }

@@ -65,6 +65,15 @@ pub struct UndoneStore {
     pub written: Option<Written>,
 }
 
+/// A write that may reach what a load has read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Overwritten {
+    /// A store or a call.
+    pub by: InstId,
+    /// They go through different pointers, and nothing else may overwrite it.
+    pub apart: bool,
+}
+
 /// Facts about one function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -79,6 +88,8 @@ pub struct Facts {
     /// Stores of floats whose memory this function does not write, nor free, on any path from the store to a return: what
     /// they stored stands there to the end.
     pub stable_stores: BTreeSet<InstId>,
+    /// Loads of floats in loops, not stable, and why they are not: this is for telling alone.
+    pub overwritten: BTreeMap<InstId, Overwritten>,
     /// Loads, not stable, of what stays the same for a while.
     pub steady_loads: BTreeMap<InstId, Steady>,
     /// Stores that can be undone.

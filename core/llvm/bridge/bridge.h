@@ -415,6 +415,9 @@ typedef struct EnzFactSink {
   // `by_type`: only type-based alias analysis says so.
   void (*stable_load)(void *context, EnzValue load, uint8_t by_type);
   void (*stable_store)(void *context, EnzValue store);
+  // A load in a loop of what `write` overwrites, as far as is known; `apart` if they go through different pointers, and
+  // all that may overwrite it does.
+  void (*overwritten)(void *context, EnzValue load, EnzValue write, uint8_t apart);
   void (*steady_load)(void *context, EnzSteadyLoad fact);
   void (*undone_store)(void *context, EnzUndoneStore fact);
   // A load that reads the same again once `store`, and all others that it is told with, were taken back.

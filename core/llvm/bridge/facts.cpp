@@ -43,6 +43,8 @@ namespace {
 constexpr uint64_t kAliasQueryLimit = 400000;
 // Beyond this many pairs of a load and a store their order is not looked at.
 constexpr uint64_t kOrderQueryLimit = 20000;
+// After this many questions it is no longer told what overwrites what a load has read.
+constexpr uint64_t kMostTellings = 20000;
 // Beyond this many blocks every write is assumed to be reachable.
 constexpr size_t kReachabilityLimit = 4096;
 // Objects that are used more often than this are taken for known to others.
@@ -137,6 +139,25 @@ public:
     return true;
   }
 
+  // What may overwrite what `load` has read, and whether all of that goes through other pointers.
+  std::pair<Instruction *, bool> overwriter(LoadInst &load) {
+    Instruction *first = nullptr;
+    bool apart = true;
+    const MemoryLocation where = untypedPlace(load);
+    const uint64_t order_queries = order_queries_;
+    for (Instruction *write : writes_) {
+      if (!apart || ++tellings_ > kMostTellings)
+        break;
+      if (!reach_.follows(&load, write) || !isModSet(aliases_.getModRefInfo(write, where)) ||
+          differentObjects(where.Ptr, *write) || comesBefore(*write, &load))
+        continue;
+      apart = isThroughAnother(*write, where.Ptr);
+      first = first && apart ? first : write;
+    }
+    order_queries_ = order_queries;
+    return {first, apart};
+  }
+
   // As `keeps`, for all memory that can be reached from a pointer by following pointers in memory too: only writes to
   // memory that has not been captured anywhere cannot be meant.
   bool keepsReachable(const Instruction *after, const Value *pointer) {
@@ -181,6 +202,18 @@ public:
   }
 
 private:
+  // Where a store or fill writes.
+  static const Value *targetOf(const Instruction &write) {
+    const auto *fill = dyn_cast<AnyMemIntrinsic>(&write);
+    return fill ? fill->getRawDest() : getLoadStorePointerOperand(&write);
+  }
+
+  bool isThroughAnother(const Instruction &write, const Value *pointer) {
+    const Value *target = targetOf(write);
+    const auto &ours = objectsOf(pointer);
+    return target && none_of(objectsOf(target), [&](const Value *object) { return is_contained(ours, object); });
+  }
+
   // Of the writes that are `asked` for, those that may reach `where`, but for the `harmless` ones, if all are stores.
   bool storesTo(const MemoryLocation &where, function_ref<bool(const Instruction &)> asked,
                 function_ref<bool(Instruction &)> harmless, SmallVectorImpl<StoreInst *> &out) {
@@ -203,12 +236,8 @@ private:
   // Whether a store or fill can only reach other objects than `pointer` can: objects are looked up through all phis,
   // where alias analysis across iterations gives up, and are the same ones in every iteration.
   bool differentObjects(const Value *pointer, const Instruction &write) {
-    const Value *target = nullptr;
-    if (const auto *store = dyn_cast<StoreInst>(&write))
-      target = store->getPointerOperand();
-    else if (const auto *fill = dyn_cast<AnyMemIntrinsic>(&write))
-      target = fill->getRawDest();
-    if (!target)
+    const Value *target = targetOf(write);
+    if (!target || isa<LoadInst>(write))
       return false;
     for (const Value *a : objectsOf(pointer))
       for (const Value *b : objectsOf(target))
@@ -236,9 +265,7 @@ private:
   // Functions that are declared to return memory of their own, but are no allocators that LLVM knows: regions that are
   // handed out again after a reset are so declared. Two of them may share memory, one life after the other.
   bool sharesArena(const Value *pointer, const Instruction &write) {
-    const Value *target = getLoadStorePointerOperand(&write);
-    if (const auto *fill = dyn_cast<AnyMemIntrinsic>(&write))
-      target = fill->getRawDest();
+    const Value *target = targetOf(write);
     return target && any_of(objectsOf(pointer), isHandedOut) && any_of(objectsOf(target), isHandedOut);
   }
 
@@ -341,6 +368,7 @@ private:
   std::map<const Value *, SmallVector<const Value *, 4>> objects_;
   uint64_t queries_ = 0;
   uint64_t order_queries_ = 0;
+  uint64_t tellings_ = 0;
   enz::Turns turns_;
 };
 
@@ -545,6 +573,11 @@ void enz_memory_facts(EnzHost host, EnzValue raw, const EnzFactSink *sink) {
           sink->stable_arg(sink->context, EnzArgFact{enz::in(static_cast<Value *>(call)), i});
       }
     }
+  for (LoadInst *load : unstable)
+    if (loops.getLoopFor(load->getParent()))
+      if (const auto [write, apart] = stability.overwriter(*load); write)
+        sink->overwritten(sink->context, enz::in(static_cast<Value *>(load)), enz::in(static_cast<Value *>(write)),
+                          apart);
   SmallVector<enz::Steady, 8> steady;
   SmallVector<LoadInst *, 16> changing;
   for (LoadInst *load : unstable) {

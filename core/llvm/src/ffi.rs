@@ -285,6 +285,7 @@ pub struct FactSink {
     pub trip_count: unsafe extern "C" fn(*mut c_void, TripCount),
     pub stable_load: unsafe extern "C" fn(*mut c_void, ValueRef, u8),
     pub stable_store: unsafe extern "C" fn(*mut c_void, ValueRef),
+    pub overwritten: unsafe extern "C" fn(*mut c_void, ValueRef, ValueRef, u8),
     pub steady_load: unsafe extern "C" fn(*mut c_void, SteadyLoad),
     pub undone_store: unsafe extern "C" fn(*mut c_void, UndoneStore),
     pub repeated_load: unsafe extern "C" fn(*mut c_void, ValueRef, ValueRef),

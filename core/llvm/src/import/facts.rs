@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use enzyme_ir::facts::{Steady, UndoneStore, Written};
+use enzyme_ir::facts::{Overwritten, Steady, UndoneStore, Written};
 use enzyme_ir::{ByteRun, ByteType, Facts, Func};
 
 use super::body::{BodyMap, operand};
@@ -17,6 +17,8 @@ pub(super) struct Asked {
     /// Stable loads, and whether only their type says so.
     loads: Vec<(ValueRef, bool)>,
     stores: Vec<ValueRef>,
+    /// Loads, what may overwrite what they have read, and whether all that may goes through other pointers.
+    overwritten: Vec<(ValueRef, ValueRef, bool)>,
     steady: Vec<SteadyLoad>,
     undone: Vec<ffi::UndoneStore>,
     /// Loads that can be done again, with a store that is undone before.
@@ -55,6 +57,11 @@ unsafe extern "C" fn on_load(context: *mut c_void, load: ValueRef, by_type: u8) 
 unsafe extern "C" fn on_store(context: *mut c_void, store: ValueRef) {
     // SAFETY: as in `on_trip`.
     unsafe { &mut *context.cast::<Asked>() }.stores.push(store);
+}
+
+unsafe extern "C" fn on_overwritten(context: *mut c_void, load: ValueRef, write: ValueRef, apart: u8) {
+    // SAFETY: as in `on_trip`.
+    unsafe { &mut *context.cast::<Asked>() }.overwritten.push((load, write, apart != 0));
 }
 
 unsafe extern "C" fn on_steady(context: *mut c_void, fact: SteadyLoad) {
@@ -115,6 +122,7 @@ pub(super) fn ask(host: HostRef, function: ValueRef, writes: Option<fn(&str) -> 
         trip_count: on_trip,
         stable_load: on_load,
         stable_store: on_store,
+        overwritten: on_overwritten,
         steady_load: on_steady,
         undone_store: on_undone,
         repeated_load: on_repeated,
@@ -152,6 +160,11 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
         }
     }
     out.stable_stores.extend(asked.stores.iter().filter_map(|s| map.insts.get(s)));
+    for (load, write, apart) in &asked.overwritten {
+        if let (Some(load), Some(write)) = (map.insts.get(load), map.insts.get(write)) {
+            out.overwritten.insert(*load, Overwritten { by: *write, apart: *apart });
+        }
+    }
     for steady in &asked.steady {
         let parts = (map.insts.get(&steady.load).copied(), map.blocks.get(&steady.header).copied());
         let (Some(i), Some(header)) = parts else {
