@@ -326,8 +326,11 @@ private:
         return false;
       const Use &use = *work.pop_back_val();
       const auto *user = cast<Instruction>(use.getUser());
-      if (isLength(*user))
+      if (isLength(*user)) {
+        if (becomesAddress(*user))
+          return false;
         continue;
+      }
       if (isa<GetElementPtrInst, PHINode, SelectInst, FreezeInst, BinaryOperator, CastInst>(user)) {
         if (isa<IntToPtrInst>(user))
           return false;
@@ -351,8 +354,33 @@ private:
 
   // Whether `user` is the difference of two addresses.
   static bool isLength(const Instruction &user) {
-    return user.getOpcode() == Instruction::Sub && isa<PtrToIntInst>(user.getOperand(0)) &&
-           isa<PtrToIntInst>(user.getOperand(1));
+    return user.getOpcode() == Instruction::Sub && all_of(user.operands(), [](const Use &use) {
+             const auto *phi = dyn_cast<PHINode>(use);
+             return phi ? all_of(phi->incoming_values(), isAddressOrNull) : isa<PtrToIntInst>(use);
+           });
+  }
+
+  // Whether a pointer is made of a number, with no other pointer: the distance from null is an address.
+  static bool becomesAddress(const Instruction &number) {
+    SmallPtrSet<const User *, 16> seen;
+    SmallVector<const User *, 16> work(number.users());
+    while (!work.empty()) {
+      const User *user = work.pop_back_val();
+      if (!seen.insert(user).second)
+        continue;
+      const auto *step = dyn_cast<GetElementPtrInst>(user);
+      if (seen.size() > kMostUses || isa<IntToPtrInst>(user) || (step && isa<Constant>(step->getPointerOperand())))
+        return true;
+      if (isa<BinaryOperator, PHINode, SelectInst, CastInst, FreezeInst>(user))
+        work.append(user->user_begin(), user->user_end());
+    }
+    return false;
+  }
+
+  // An address as a number, or that of a vector which is empty.
+  static bool isAddressOrNull(const Value *value) {
+    const auto *number = dyn_cast<ConstantInt>(value);
+    return number ? number->isZero() : isa<PtrToIntInst>(value);
   }
 
   const Function &function_;
