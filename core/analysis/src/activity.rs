@@ -21,6 +21,7 @@
 mod conflicts;
 mod elsewhere;
 mod outside;
+mod relocated;
 mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -115,9 +115,18 @@ impl Pass<'_> {
                     let (Some(r), [from]) = (inst.result, inst.args.as_slice()) else { continue };
                     let made = self.program.unit(self.f).is_some_and(|u| !u.addresses[*from]);
                     let marks = func.as_const(*from).is_some() || leads_nowhere(self.program.module, func, *from);
-                    if made && !marks && self.class(r).is_some_and(|c| out.is_shadowed(c)) {
+                    // What lies at an address out of thin air may be wanted through another.
+                    let is_used = |c| out.is_shadowed(c) || made && self.is_out_of_thin_air(c) && self.is_varied(c);
+                    if (made && !marks || self.is_relocated(*from)) && self.class(r).is_some_and(is_used) {
                         self.conflicts
                             .push(Conflict::Unsupported(i, "an address of active memory computed as an integer"));
+                    }
+                }
+                Op::Gep { .. } => {
+                    let is_active = inst.result.and_then(|r| self.class(r)).is_some_and(|c| out.is_shadowed(c));
+                    if is_active && inst.args.iter().skip(1).any(|v| self.is_relocated(*v)) {
+                        let what = "an address in one object that is computed from that of another";
+                        self.conflicts.push(Conflict::Unsupported(i, what));
                     }
                 }
                 // Where it is read again as an address, its shadow is lost.

@@ -17,7 +17,8 @@ use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
 use super::index::{
-    bits_of, choices, factor, is_address, is_counter, leads_nowhere, may_step_back, numbered, signed, traces_to_pointer,
+    bits_of, choices, factor, is_address, is_counter, is_distance, leads_nowhere, may_step_back, numbered, signed,
+    traces_to_pointer,
 };
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
@@ -546,7 +547,7 @@ impl<'a> Solver<'a> {
                             self.follow(f, v, p);
                         }
                         if *op == CastOp::IntToPtr
-                            && !traces_to_pointer(func, p)
+                            && (!traces_to_pointer(func, p) || is_distance(func, p))
                             && !leads_nowhere(self.module, func, p)
                         {
                             self.unknown(f, i, inst.result);

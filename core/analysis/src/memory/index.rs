@@ -265,6 +265,12 @@ pub fn leads_nowhere(module: &Module, func: &Func, v: ValueId) -> bool {
     matches!(func.insts[i].op, Op::Cast(CastOp::ZExt)) && func.insts[i].args.first().is_some_and(narrow)
 }
 
+/// Whether `v` is the difference of two integers that may be addresses.
+pub(super) fn is_distance(func: &Func, v: ValueId) -> bool {
+    let inst = func.def_inst(v).map(|i| &func.insts[i]).filter(|inst| matches!(inst.op, Op::Binary(BinOp::Sub)));
+    inst.is_some_and(|inst| inst.args.iter().all(|a| traces_to_pointer(func, *a)))
+}
+
 /// Whether an integer is a `ptrtoint`, perhaps with something added.
 pub(super) fn traces_to_pointer(func: &Func, v: ValueId) -> bool {
     let mut at = v;
