@@ -231,9 +231,6 @@ impl Engine {
 
     /// What is known of `f` and all that it calls: of each derivative of one function the same.
     pub fn units(&mut self, module: &mut Module, facts: &BTreeMap<FuncId, Facts>, f: FuncId) -> Rc<Units> {
-        if let Some((_, units)) = self.known.iter().find(|(root, _)| *root == f) {
-            return Rc::clone(units);
-        }
         let mut reached = vec![f];
         let mut n = 0;
         while let Some(f) = reached.get(n).copied() {
@@ -241,6 +238,13 @@ impl Engine {
             let more = enzyme_analysis::program::callees(module, &module.funcs[f]);
             reached.extend(more.into_iter().filter(|g| !reached.contains(g)).collect::<Vec<_>>());
             n += 1;
+        }
+        // Functions that were asked for themselves have bodies from then on, also where others call them.
+        reached.sort_unstable();
+        let is_same =
+            |(root, units): &&(FuncId, Rc<Units>)| *root == f && units.functions().eq(reached.iter().copied());
+        if let Some((_, units)) = self.known.iter().find(is_same) {
+            return Rc::clone(units);
         }
         let mut units = Units::analyze_timed(module, facts, &[f], &mut self.timing);
         // Addresses that are followed further may lead to more of them.
@@ -252,6 +256,7 @@ impl Engine {
             units = Units::analyze_timed(module, facts, &[f], &mut self.timing);
         }
         let units = Rc::new(units);
+        self.known.retain(|(root, _)| *root != f);
         self.known.truncate(KNOWN - 1);
         self.known.push_front((f, Rc::clone(&units)));
         units
