@@ -117,14 +117,23 @@ impl Pass<'_> {
                     let marks = func.as_const(*from).is_some() || leads_nowhere(self.program.module, func, *from);
                     // What lies at an address out of thin air may be wanted through another.
                     let is_used = |c| out.is_shadowed(c) || made && self.is_out_of_thin_air(c) && self.is_varied(c);
-                    if (made && !marks || self.is_relocated(*from)) && self.class(r).is_some_and(is_used) {
+                    let is_lost = |c| (made && !marks || self.is_relocated(*from, c)) && is_used(c);
+                    if self.class(r).is_some_and(is_lost) {
                         self.conflicts
                             .push(Conflict::Unsupported(i, "an address of active memory computed as an integer"));
                     }
                 }
+                Op::Store(_) => {
+                    let [v, p] = inst.args.as_slice() else { continue };
+                    if self.class(*p).is_some_and(|c| out.is_shadowed(c)) && self.is_distance_from(*v, *p) {
+                        let what = "an address that is kept as the distance from where it lies";
+                        self.conflicts.push(Conflict::Unsupported(i, what));
+                    }
+                }
                 Op::Gep { .. } => {
-                    let is_active = inst.result.and_then(|r| self.class(r)).is_some_and(|c| out.is_shadowed(c));
-                    if is_active && inst.args.iter().skip(1).any(|v| self.is_relocated(*v)) {
+                    let class = inst.result.and_then(|r| self.class(r)).filter(|c| out.is_shadowed(*c));
+                    let leads_on = |c| inst.args.iter().skip(1).any(|v| self.is_relocated(*v, c));
+                    if class.is_some_and(leads_on) {
                         let what = "an address in one object that is computed from that of another";
                         self.conflicts.push(Conflict::Unsupported(i, what));
                     }

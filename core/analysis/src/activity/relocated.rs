@@ -1,11 +1,12 @@
 //! Addresses that are computed as integers and of which no shadow can be told: those that lie as far from one object as a third lies from
-//! another (relocated structures, pointers kept as offsets), and those that were made of numbers alone.
+//! another (relocated structures), those that are kept as the distance from where they lie (`boost::interprocess::offset_ptr`), and those that
+//! were made of numbers alone.
 //!
-//! Within one function. Not found: distances that come out of memory or other functions.
+//! Within one function. Not found: distances that come out of memory or other functions, or between objects that phis choose.
 
 use std::collections::BTreeSet;
 
-use enzyme_ir::{BinOp, Op, ValueId};
+use enzyme_ir::{BinOp, CastOp, InstId, Op, ValueId};
 
 use super::Pass;
 use crate::memory::{ClassId, Object};
@@ -14,8 +15,9 @@ use crate::memory::{ClassId, Object};
 const MOST: usize = 32;
 
 impl Pass<'_> {
-    /// Whether `address` is computed with the distance of two objects: it leads from one to the other, which its shadow does not.
-    pub(super) fn is_relocated(&self, address: ValueId) -> bool {
+    /// Whether `address`, or what is added to one in memory of `class`, is computed with the distance of another object from that memory: it
+    /// leads from one to the other, which its shadow does not.
+    pub(super) fn is_relocated(&self, address: ValueId, class: ClassId) -> bool {
         let func = self.program.func(self.f);
         let mut seen: BTreeSet<ValueId> = BTreeSet::from([address]);
         let mut work = vec![address];
@@ -23,6 +25,7 @@ impl Pass<'_> {
             let Some(i) = func.def_inst(v) else { continue };
             let inst = &func.insts[i];
             if let (Op::Binary(BinOp::Sub), [a, b]) = (&inst.op, inst.args.as_slice())
+                && self.class(*b) == Some(class)
                 && self.are_of_two_objects(*a, *b)
             {
                 return true;
@@ -35,14 +38,54 @@ impl Pass<'_> {
         false
     }
 
-    /// Whether both are addresses of memory that is known, and not the same.
+    /// Whether `number` is how far another address is from `place`.
+    pub(super) fn is_distance_from(&self, number: ValueId, place: ValueId) -> bool {
+        let func = self.program.func(self.f);
+        let plain = |mut v: ValueId| {
+            for _ in 0..MOST {
+                let Some(inst) = func.def_inst(v).map(|i| &func.insts[i]) else { break };
+                match (&inst.op, inst.args.as_slice()) {
+                    (Op::Cast(CastOp::PtrToInt | CastOp::PtrToAddr | CastOp::BitCast), [from]) => v = *from,
+                    _ => break,
+                }
+            }
+            v
+        };
+        let mut seen: BTreeSet<ValueId> = BTreeSet::from([number]);
+        let mut work = vec![number];
+        while let Some(inst) = work.pop().and_then(|v| func.def_inst(v)).map(|i| &func.insts[i]) {
+            match (&inst.op, inst.args.as_slice()) {
+                (Op::Binary(BinOp::Sub), [_, from]) if plain(*from) == place => return true,
+                (Op::Phi(_) | Op::Select, parts) if seen.len() < MOST => {
+                    work.extend(parts.iter().copied().filter(|a| seen.insert(*a) && func.def_inst(*a).is_some()));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether both are addresses in memory that this function makes, by different instructions.
     fn are_of_two_objects(&self, a: ValueId, b: ValueId) -> bool {
-        let Some(unit) = self.program.unit(self.f) else { return false };
-        let (Some(one), Some(other)) = (self.class(a), self.class(b)) else { return false };
-        let objects = |class: ClassId| &unit.memory.classes[class].objects;
-        let made = |o: &Object| matches!(o, Object::Stack(..) | Object::Heap(..) | Object::Global(_));
-        let known = |class: ClassId| !objects(class).is_empty() && objects(class).iter().all(made);
-        known(one) && known(other) && objects(one).is_disjoint(objects(other))
+        self.made_by(a).zip(self.made_by(b)).is_some_and(|(one, other)| one != other)
+    }
+
+    /// What makes the memory that `address` is computed from, with no choice between several.
+    fn made_by(&self, address: ValueId) -> Option<InstId> {
+        let func = self.program.func(self.f);
+        let mut v = address;
+        for _ in 0..MOST {
+            let i = func.def_inst(v)?;
+            match &func.insts[i].op {
+                Op::Cast(_) | Op::Gep { .. } | Op::Freeze => v = *func.insts[i].args.first()?,
+                _ => {
+                    let objects = &self.program.unit(self.f)?.memory.classes[self.class(v)?].objects;
+                    let made = [Object::Heap(self.f, i), Object::Stack(self.f, i)];
+                    return made.iter().any(|o| objects.contains(o)).then_some(i);
+                }
+            }
+        }
+        None
     }
 
     /// Whether data that depends on an active input is stored in memory of `class`, wanted or not.
