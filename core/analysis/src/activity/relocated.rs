@@ -38,7 +38,7 @@ impl Pass<'_> {
         false
     }
 
-    /// Whether `number` is how far another address is from `place`.
+    /// Whether `number` is how far another address is from `place`, and not surely one in the same object.
     pub(super) fn is_distance_from(&self, number: ValueId, place: ValueId) -> bool {
         let func = self.program.func(self.f);
         let plain = |mut v: ValueId| {
@@ -55,7 +55,11 @@ impl Pass<'_> {
         let mut work = vec![number];
         while let Some(inst) = work.pop().and_then(|v| func.def_inst(v)).map(|i| &func.insts[i]) {
             match (&inst.op, inst.args.as_slice()) {
-                (Op::Binary(BinOp::Sub), [_, from]) if plain(*from) == place => return true,
+                (Op::Binary(BinOp::Sub), [to, from])
+                    if plain(*from) == place && self.origin(*to) != self.origin(place) =>
+                {
+                    return true;
+                }
                 (Op::Phi(_) | Op::Select, parts) if seen.len() < MOST => {
                     work.extend(parts.iter().copied().filter(|a| seen.insert(*a) && func.def_inst(*a).is_some()));
                 }
@@ -70,22 +74,27 @@ impl Pass<'_> {
         self.made_by(a).zip(self.made_by(b)).is_some_and(|(one, other)| one != other)
     }
 
-    /// What makes the memory that `address` is computed from, with no choice between several.
-    fn made_by(&self, address: ValueId) -> Option<InstId> {
+    /// What `address` is computed from, with no choice between several.
+    fn origin(&self, address: ValueId) -> ValueId {
         let func = self.program.func(self.f);
         let mut v = address;
         for _ in 0..MOST {
-            let i = func.def_inst(v)?;
-            match &func.insts[i].op {
-                Op::Cast(_) | Op::Gep { .. } | Op::Freeze => v = *func.insts[i].args.first()?,
-                _ => {
-                    let objects = &self.program.unit(self.f)?.memory.classes[self.class(v)?].objects;
-                    let made = [Object::Heap(self.f, i), Object::Stack(self.f, i)];
-                    return made.iter().any(|o| objects.contains(o)).then_some(i);
-                }
+            let Some(inst) = func.def_inst(v).map(|i| &func.insts[i]) else { break };
+            match (&inst.op, inst.args.first()) {
+                (Op::Cast(_) | Op::Gep { .. } | Op::Freeze, Some(from)) => v = *from,
+                _ => break,
             }
         }
-        None
+        v
+    }
+
+    /// What makes the memory that `address` is computed from.
+    fn made_by(&self, address: ValueId) -> Option<InstId> {
+        let v = self.origin(address);
+        let i = self.program.func(self.f).def_inst(v)?;
+        let objects = &self.program.unit(self.f)?.memory.classes[self.class(v)?].objects;
+        let made = [Object::Heap(self.f, i), Object::Stack(self.f, i)];
+        made.iter().any(|o| objects.contains(o)).then_some(i)
     }
 
     /// Whether data that depends on an active input is stored in memory of `class`, wanted or not.
