@@ -10,6 +10,7 @@
 // Not here, so refused: class(*), derived types with length parameters, reductions of other kinds than real, double
 // precision and (sums, products of matrices) complex, defined assignment, finalisers.
 
+#include "flang_powers.h"
 #include "flang_products.h"
 #include "flang_rearrange.h"
 #include "flang_shifts.h"
@@ -736,43 +737,6 @@ float _FortranAModuloReal4(float a, float p, const char *file, int line)
     (void)file, (void)line;
     const float r = fmodf(a, p);
     return r != 0 && (r < 0) != (p < 0) ? r + p : r;
-}
-
-double _FortranAFPow8i(double x, int n) { return __builtin_powi(x, n); }
-float _FortranAFPow4i(float x, int n) { return __builtin_powif(x, n); }
-
-// x times a power of two.
-double ldexp(double, int);
-float ldexpf(float, int);
-INLINE int clamped(wide n) { return n < -5000 ? -5000 : n > 5000 ? 5000 : (int)n; }
-double _FortranAScale8(double x, wide n) { return ldexp(x, clamped(n)); }
-float _FortranAScale4(float x, wide n) { return ldexpf(x, clamped(n)); }
-
-// The same number with another power of two.
-int ilogb(double);
-int ilogbf(float);
-double _FortranASetExponent8(double x, wide n) { return x != 0 ? ldexp(x, clamped(n - 1 - ilogb(x))) : x; }
-float _FortranASetExponent4(float x, wide n) { return x != 0 ? ldexpf(x, clamped(n - 1 - ilogbf(x))) : x; }
-
-// Powers of complex numbers.
-complex16 _FortranAzpowi(complex16 z, int n)
-{
-    double re = 1, im = 0;
-    const double a = __real__ z, b = __imag__ z;
-    for (int k = 0; k < (n < 0 ? -n : n); k++) {
-        const double next = re * a - im * b;
-        im = re * b + im * a;
-        re = next;
-    }
-    if (n < 0) {
-        const double norm = re * re + im * im;
-        re = re / norm;
-        im = -im / norm;
-    }
-    complex16 out;
-    __real__ out = re;
-    __imag__ out = im;
-    return out;
 }
 
 // The part of a number behind its power of two.

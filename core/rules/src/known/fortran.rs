@@ -18,7 +18,18 @@ pub(super) static ROWS: &[KnownFn] = &[
         PRINTS,
         names!["_FortranAioBeginExternalListOutput" "_FortranAioBeginExternalFormattedOutput"
                "_FortranAioBeginUnformattedOutput" "_FortranAioBeginOpenUnit" "_FortranAioBeginOpenNewUnit"
-               "_FortranAioBeginClose" "_FortranAioBeginFlush" "_FortranAioBeginRewind"],
+               "_FortranAioBeginClose" "_FortranAioBeginFlush" "_FortranAioBeginRewind" "_FortranAioBeginBackspace"
+               "_FortranAioBeginEndfile" "_FortranAioBeginInquireUnit" "_FortranAioBeginInquireFile"],
+    ),
+    inactive(
+        "Fortran: questions about files",
+        writes_hidden(&[2]),
+        names!["_FortranAioInquireCharacter" "_FortranAioInquireLogical" "_FortranAioInquireInteger64"],
+    ),
+    inactive(
+        "Fortran: what output says of itself",
+        writes_hidden(&[1]),
+        names!["_FortranAioGetNewUnit" "_FortranAioGetIoMsg" "_FortranAioGetSize"],
     ),
     inactive(
         "Fortran: output to a string",
@@ -38,6 +49,12 @@ pub(super) static ROWS: &[KnownFn] = &[
         names!["_FortranAProgramStart" "_FortranAProgramEndStatement" "_FortranACpuTime" "_FortranASystemClockCount" "_FortranASystemClockCountRate"
                "_FortranASystemClockCountMax" "_FortranAArgumentCount" "_FortranASleep" "_FortranASecnds"
                "_FortranADsecnds"],
+    ),
+    inactive(
+        "Fortran: date, command line and environment",
+        Effects { writes: Reach::AllArgs, ..PRINTS },
+        names!["_FortranADateAndTime" "_FortranAEtime" "_FortranAGetCommand" "_FortranAGetCommandArgument"
+               "_FortranAGetEnvVariable" "_FortranAGetCwd" "_FortranAHostnm" "_FortranAExecuteCommandLine"],
     ),
     inactive(
         "Fortran: random numbers",
@@ -74,6 +91,13 @@ pub(super) static ROWS: &[KnownFn] = &[
         "Fortran: places of extrema",
         writes_hidden(&[0]),
         names![starting "_FortranAMaxloc" "_FortranAMinloc" "_FortranAFindloc"],
+    ),
+    inactive(
+        "Fortran: texts, and questions about them and about rows of logical data",
+        writes_hidden(&[0]),
+        names!["_FortranAAdjustl" "_FortranAAdjustr" "_FortranATrim" "_FortranARepeat" "_FortranACharacterConcatenate"
+               "_FortranACharacterMax" "_FortranACharacterMin" "_FortranALenTrim" "_FortranAIndex" "_FortranAScan"
+               "_FortranAVerify" "_FortranAAllDim" "_FortranAAnyDim" "_FortranACountDim" "_FortranAParityDim"],
     ),
     inactive(
         "Fortran: numbers to integers",
