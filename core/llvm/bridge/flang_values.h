@@ -148,8 +148,12 @@ SHARED int holds(const descriptor *mask, wide k) { return !mask || is_true(mask,
     LOOP(any) break;                                                                                                   \
   }
 
+// Of an array of integers nobody says that they are not the bits of floats (TRANSFER); of components of derived types
+// their types do.
 #define MOVE(T)                                                                                                        \
-  INLINE void move_##T(char *to, const char *from, size n) { (void)n, *(T *)to = *(const T *)from; }
+  typedef T any_##T __attribute__((may_alias));                                                                        \
+  INLINE void move_##T(char *to, const char *from, size n) { (void)n, *(any_##T *)to = *(const any_##T *)from; }       \
+  INLINE void part_##T(char *to, const char *from, size n) { (void)n, *(T *)to = *(const T *)from; }
 MOVE(double)
 MOVE(float)
 MOVE(complex16)
@@ -157,6 +161,7 @@ MOVE(complex8)
 MOVE(int)
 MOVE(wide)
 INLINE void move_any(char *to, const char *from, size n) { __builtin_memcpy(to, from, n); }
+INLINE void part_any(char *to, const char *from, size n) { __builtin_memcpy(to, from, n); }
 
 // `n` elements from where `from` says to where `to` says, in memory that begins at `base`; one after the other if it is
 // null.
@@ -165,21 +170,31 @@ INLINE int rank_of(const descriptor *to, const descriptor *from) {
   return from->rank > 0 || !to ? from->rank : to->rank;
 }
 
-#define COPY(T)                                                                                                        \
-  SHARED void copy_##T(char *base, const descriptor *to, const descriptor *from, wide n, size length) {                \
+#define COPY(NAME, MOVE)                                                                                               \
+  SHARED void copy_##NAME(char *base, const descriptor *to, const descriptor *from, wide n, size length) {             \
     const int rank = rank_of(to, from);                                                                                \
     const int flat_to = !to || is_dense_in(to, rank), flat_from = is_dense(from);                                      \
     for (wide k = 0; k < n; k++)                                                                                       \
-      move_##T(base + (to ? place_in(to, rank, flat_to, k) : k * (wide)length),                                        \
-               from->base + place(from, flat_from, k), length);                                                        \
+      MOVE(base + (to ? place_in(to, rank, flat_to, k) : k * (wide)length), from->base + place(from, flat_from, k),    \
+           length);                                                                                                    \
   }
-COPY(double)
-COPY(float)
-COPY(complex16)
-COPY(complex8)
-COPY(int)
-COPY(wide)
-COPY(any)
+COPY(double, move_double)
+COPY(float, move_float)
+COPY(complex16, move_complex16)
+COPY(complex8, move_complex8)
+COPY(int, move_int)
+COPY(wide, move_wide)
+COPY(any, move_any)
+// What is polymorphic has its kind only when the program runs.
+COPY(part_int, part_int)
+COPY(part_wide, part_wide)
+#define copy_part_double copy_double
+#define copy_part_float copy_float
+#define copy_part_complex16 copy_complex16
+#define copy_part_complex8 copy_complex8
+#define copy_part_any copy_any
+// Whether a number is a constant where this was brought into; set there (library.cpp).
+__attribute__((const, nothrow)) int is_known(int number) __asm__("enzyme.lib.is_known");
 
 // What is known of derived types at run time: flang's module __fortran_type_info.
 typedef struct {
@@ -289,7 +304,7 @@ INLINE int same_shape(const descriptor *a, const descriptor *b) {
   return same;
 }
 
-// Values of derived types go component by component, each of its kind; structures in structures three deep.
+// Values of derived types go component by component, each of its kind; structures in structures four deep.
 #define COMPONENTS(c, type) _Pragma("clang loop unroll(full)") for (wide c = 0; c < (type)->count; c++)
 #define PROCEDURES(p, type)                                                                                            \
   _Pragma("clang loop unroll(full)") for (const procedure_pointer *p = (const procedure_pointer *)(type)->procedures,  \
@@ -347,10 +362,8 @@ INLINE void copy_descriptor(descriptor *d, const descriptor *e, const component 
   d->base = e->base;
   d->length = e->length;
   d->version = e->version;
-  d->rank = e->rank;
-  d->type = e->type;
-  d->attribute = e->attribute;
-  d->extra = e->extra;
+  // Rank, kind, attribute and what else there is, as one number: single bytes might be those of anything.
+  *(int *)&d->rank = *(const int *)&e->rank;
   DIMENSIONS(r, 0, part->rank) move_dimension(&d->dims[r], &e->dims[r]);
   if (part->category == CATEGORY_DERIVED) {
     addendum_of(d, part->rank)->type = addendum_of(e, part->rank)->type;
@@ -360,6 +373,27 @@ INLINE void copy_descriptor(descriptor *d, const descriptor *e, const component 
 
 // Few structures in a structure are told apart from each other and from what stands beside them.
 #define STRUCTURES(k, n) _Pragma("clang loop unroll(full)") for (wide k = 0; k < (n); k++)
+
+// Characters of a component go in words of which it is known that they are no floats, the last two once more where
+// there is an odd number.
+typedef wide letters8 __attribute__((aligned(1)));
+typedef int letters4 __attribute__((aligned(1)));
+typedef short letters2 __attribute__((aligned(1)));
+INLINE void copy_letters(char *to, const char *from, wide n) {
+  wide k = 0;
+  for (; k + 8 <= n; k += 8)
+    *(letters8 *)(to + k) = *(const letters8 *)(from + k);
+  if (n & 4) {
+    *(letters4 *)(to + k) = *(const letters4 *)(from + k);
+    k += 4;
+  }
+  if (n & 2)
+    *(letters2 *)(to + k) = *(const letters2 *)(from + k);
+  if (n == 1)
+    *to = *from;
+  else if (n & 1)
+    *(letters2 *)(to + n - 2) = *(const letters2 *)(from + n - 2);
+}
 
 #define COPY_VALUE(NAME, INNER)                                                                                        \
   SHARED void NAME(char *to, const char *from, const derived_type *type) {                                             \
@@ -384,7 +418,7 @@ INLINE void copy_descriptor(descriptor *d, const descriptor *e, const component 
       } else if (part->category == CATEGORY_COMPLEX && part->kind == 4) {                                              \
         ELEMENTS(complex8)                                                                                             \
       } else if (part->category == CATEGORY_CHARACTER) {                                                               \
-        __builtin_memcpy(to + part->offset, from + part->offset, (size)(n * bytes_of(part)));                          \
+        copy_letters(to + part->offset, from + part->offset, n * bytes_of(part));                                      \
       } else if (double_size) {                                                                                        \
         ELEMENTS(wide)                                                                                                 \
       } else if (part->kind == 4) {                                                                                    \
@@ -400,15 +434,14 @@ INLINE void copy_innermost(char *to, const char *from, const derived_type *type)
 }
 COPY_VALUE(copy_value_inner, copy_innermost)
 COPY_VALUE(copy_value_middle, copy_value_inner)
-COPY_VALUE(copy_value, copy_value_middle)
+COPY_VALUE(copy_value_outer, copy_value_middle)
+COPY_VALUE(copy_value, copy_value_outer)
 
-SHARED void copy_derived(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
+SHARED void copy_derived(char *base, const descriptor *to, const descriptor *from, wide n, const derived_type *type) {
   const int rank = rank_of(to, from);
   const int flat_to = !to || is_dense_in(to, rank), flat_from = is_dense(from);
-  const derived_type *type = derived_of(from);
   // The type's size is known where the descriptor's is not.
   const wide bytes = type->bytes;
-  (void)length;
   for (wide k = 0; k < n; k++)
     copy_value(base + (to && !flat_to ? place_in(to, rank, 0, k) : k * bytes),
                from->base + (from->rank == 0 ? 0
@@ -417,14 +450,25 @@ SHARED void copy_derived(char *base, const descriptor *to, const descriptor *fro
                type);
 }
 
-INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
-  if (derived_of(from)) {
-    copy_derived(base, to, from, n, length);
+// Of a kind that was asked for before.
+INLINE void copy_as(char *base, const descriptor *to, const descriptor *from, wide n, size length, int kind,
+                    const derived_type *type) {
+  if (type) {
+    copy_derived(base, to, from, n, type);
     return;
   }
 #define LOOP(T) copy_##T(base, to, from, n, length);
-  EACH_KIND(from->type, length, LOOP)
+#define PART(T) copy_part_##T(base, to, from, n, length);
+  if (is_known(kind))
+    EACH_KIND(kind, length, LOOP)
+  else
+    EACH_KIND(kind, length, PART)
 #undef LOOP
+#undef PART
+}
+
+INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
+  copy_as(base, to, from, n, length, from->type, derived_of(from));
 }
 
 // Text is cut or filled with blanks.
@@ -465,13 +509,13 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
     }                                                                                                                  \
   }
 
-// Whether a procedure is called when values end. Types say that one may be where a component is polymorphic, which then
-// says so itself when its type is known.
-#define FINALISES(NAME, INNER)                                                                                         \
+// Whether a procedure is called when values end, or when they are assigned. Types say that one may be where a component
+// is polymorphic, which then says so itself when its type is known.
+#define CALLS(NAME, INNER, NONE, OWN)                                                                                  \
   SHARED int NAME(const derived_type *type) {                                                                          \
-    if (type->no_finalization)                                                                                         \
+    if (type->NONE)                                                                                                    \
       return 0;                                                                                                        \
-    int found = type->special >> FIRST_FINAL != 0;                                                                     \
+    int found = (type->special OWN) != 0;                                                                              \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       if (part->genre != GENRE_POINTER && part->category == CATEGORY_DERIVED && part->derived)                         \
@@ -479,13 +523,19 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
     }                                                                                                                  \
     return found;                                                                                                      \
   }
-enum { FIRST_FINAL = 7 };
+// Bits of `special`: two kinds of defined assignment, and from a bit on finalisers.
+enum { ASSIGNMENTS = 6, FIRST_FINAL = 7 };
 INLINE int finalises_innermost(const derived_type *type) { return !type->no_finalization; }
-FINALISES(finalises_inner, finalises_innermost)
-FINALISES(finalises_middle, finalises_inner)
-FINALISES(finalises_deep, finalises_middle)
+CALLS(finalises_inner, finalises_innermost, no_finalization, >> FIRST_FINAL)
+CALLS(finalises_middle, finalises_inner, no_finalization, >> FIRST_FINAL)
+CALLS(finalises_deep, finalises_middle, no_finalization, >> FIRST_FINAL)
 // Most types are known to have none before it is looked for in their components.
 INLINE int finalises(const derived_type *type) { return !type->no_finalization && finalises_deep(type); }
+INLINE int assigns_innermost(const derived_type *type) { return !type->no_defined_assignment; }
+CALLS(assigns_inner, assigns_innermost, no_defined_assignment, &ASSIGNMENTS)
+CALLS(assigns_middle, assigns_inner, no_defined_assignment, &ASSIGNMENTS)
+CALLS(assigns_deep, assigns_middle, no_defined_assignment, &ASSIGNMENTS)
+INLINE int assigns(const derived_type *type) { return !type->no_defined_assignment && assigns_deep(type); }
 
 // The type of what lies behind a component: what is polymorphic has it in its descriptor.
 INLINE const derived_type *type_behind(const derived_type *type, const component *part, const descriptor *d,
@@ -508,6 +558,8 @@ INLINE void too_deep OWNER {
 // Memory that values own is made anew, after their bytes were copied.
 #define OWN(INNER, COPY)                                                                                               \
   char *to;                                                                                                            \
+  if (inner && assigns(inner))                                                                                         \
+    REFUSE("components with defined assignment", file, line);                                                          \
   if (inner) {                                                                                                         \
     to = fresh(n * inner->bytes);                                                                                      \
     for (wide k = 0; k < n; k++)                                                                                       \
@@ -522,10 +574,10 @@ INLINE void too_deep OWNER {
   d->base = to;
 #define OWN_ELEMENTS(T)                                                                                                \
   for (wide k = 0; k < n; k++)                                                                                         \
-    move_##T(to + k * (wide)length, d->base + k * (wide)length, length);
-EACH_OWNER(own_inner, too_deep, OWN(too_deep, copy_innermost))
-EACH_OWNER(own_middle, own_inner, OWN(own_inner, copy_value_inner))
-EACH_OWNER(own_again, own_middle, OWN(own_middle, copy_value_middle))
+    part_##T(to + k * (wide)length, d->base + k * (wide)length, length);
+EACH_OWNER(own_inner, too_deep, OWN(too_deep, copy_value_inner))
+EACH_OWNER(own_middle, own_inner, OWN(own_inner, copy_value_middle))
+EACH_OWNER(own_again, own_middle, OWN(own_middle, copy_value_outer))
 
 // Memory that values own is given back.
 #define DISOWN(INNER)                                                                                                  \
@@ -629,16 +681,16 @@ SHARED int overlap(const descriptor *a, const descriptor *b, int rank) {
   return a->base + low[0] < b->base + high[1] && b->base + low[1] < a->base + high[0];
 }
 
-// Assignment; to a temporary, which holds nothing yet, overlaps with nothing, and for which no procedure is called.
-SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int temporary) {
-  const int type = from->type;
-  const int owning = owns(from), rank = rank_of(to, from);
-  const derived_type *derived = derived_of(from);
+// Assignment of what is of a kind and, if that is DERIVED, of a type; to a temporary, which holds nothing yet, overlaps
+// with nothing, and for which no procedure is called.
+SHARED void assign_as(descriptor *to, const descriptor *from, int type, const derived_type *derived, const char *file,
+                      int line, int temporary) {
+  const int owning = derived && !derived->no_destruction, rank = rank_of(to, from);
   const size length = from->length;
   const int other_length = type == CHARACTER && to->length != length;
   if (to->type != type)
     REFUSE("assignment that converts kinds", file, line);
-  if (derived && !temporary && (finalises(derived) || !derived->no_defined_assignment))
+  if (derived && !temporary && (finalises(derived) || assigns(derived)))
     REFUSE("assignment of derived types with finalisers or components with defined assignment", file, line);
   if (to->attribute == ALLOCATABLE && (!to->base || other_length || (from->rank > 0 && !same_shape(to, from)))) {
     // A new array, of which the old one may be the source.
@@ -653,7 +705,7 @@ SHARED void assign(descriptor *to, const descriptor *from, const char *file, int
       to->dims[r].lower = from->dims[r].lower;
     }
     char *base = fresh(bytes);
-    copy(base, 0, from, count_of(from), length);
+    copy_as(base, 0, from, count_of(from), length, type, derived);
     to->base = base;
     if (owning)
       own_elements(to, rank, derived, file, line);
@@ -672,7 +724,7 @@ SHARED void assign(descriptor *to, const descriptor *from, const char *file, int
     shape(&middle, r, from->dims[r].extent, &bytes);
     char *between = fresh(bytes);
     middle.base = between;
-    copy(between, 0, from, count_of(from), length);
+    copy_as(between, 0, from, count_of(from), length, type, derived);
     if (owning) {
       own_elements(&middle, from->rank, derived, file, line);
       disown_elements(to, rank, derived, file, line);
@@ -680,7 +732,7 @@ SHARED void assign(descriptor *to, const descriptor *from, const char *file, int
     if (other_length)
       copy_text(to, &middle, count_in(to, rank));
     else
-      copy(to->base, to, &middle, count_in(to, rank), length);
+      copy_as(to->base, to, &middle, count_in(to, rank), length, type, derived);
     if (owning && from->rank < rank) {
       own_elements(to, rank, derived, file, line);
       disown_elements(&middle, 0, derived, file, line);
@@ -691,9 +743,13 @@ SHARED void assign(descriptor *to, const descriptor *from, const char *file, int
   if (other_length)
     copy_text(to, from, count_in(to, rank));
   else
-    copy(to->base, to, from, count_in(to, rank), length);
+    copy_as(to->base, to, from, count_in(to, rank), length, type, derived);
   if (owning)
     own_elements(to, rank, derived, file, line);
+}
+
+SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int temporary) {
+  assign_as(to, from, from->type, derived_of(from), file, line, temporary);
 }
 
 #endif

@@ -7,9 +7,9 @@
 // written, exactly those, and no other call remains. Else every function whose address is taken and whose type fits,
 // if it has its final body here or is one of the C library; of a pointer that is read at an offset behind another that
 // was itself read (a virtual call, or a table of functions in a structure), functions that occur in virtual tables
-// alone (those of C++, and those of Rust for a `dyn Trait`) are left out unless they stand at that offset from an
-// address point. Then the call through the pointer remains as the last branch, with the attribute `enzyme-fallback`:
-// what only other modules know is called there.
+// alone (those of C++, those of Rust for a `dyn Trait`, and those of what is bound to Fortran's types) are left out
+// unless they stand at that offset from an address point. Then the call through the pointer remains as the last branch,
+// with the attribute `enzyme-fallback`: what only other modules know is called there.
 //
 // A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
 // recursive functions, too, know what they call.
@@ -72,6 +72,18 @@ bool isTraitTable(const GlobalVariable &global) {
   const char *end = bytes.take_back(16).data();
   const uint64_t size = support::endian::read64le(end), align = support::endian::read64le(end + 8);
   return isPowerOf2_64(align) && size % align == 0;
+}
+
+// Whether a constant is the table of the procedures that are bound to a type of Fortran.
+bool isBindingTable(const GlobalVariable &global) {
+  const auto *elements = dyn_cast<ArrayType>(global.getValueType());
+  const auto *element = elements ? dyn_cast<StructType>(elements->getElementType()) : nullptr;
+  return global.hasInitializer() && element && element->hasName() &&
+         element->getName().starts_with("_QM__fortran_type_infoTbinding");
+}
+
+bool isTableOfMethods(const GlobalVariable &global) {
+  return isVirtualTable(global) || isTraitTable(global) || isBindingTable(global);
 }
 
 // A function or variable in a constant, or null for another address, with its byte offset.
@@ -198,7 +210,7 @@ public:
   Targets(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options)
       : layout_(host.module->getDataLayout()), library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
     for (GlobalVariable &global : host.module->globals())
-      if (isVirtualTable(global) || isTraitTable(global))
+      if (isTableOfMethods(global))
         readTable(global);
     for (Function &function : *host.module) {
       if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function) ||
@@ -214,30 +226,47 @@ public:
   }
 
   Functions of(const CallBase &call) const {
-    Functions out;
-    const std::optional<int64_t> slot = slotOf(call);
+    Functions out, bound;
+    const Slot slot = slotOf(call);
     for (auto [function, plain] : found_) {
-      if (!plain && slot) {
-        const auto places = slots_.find(function);
-        if (places == slots_.end() || !is_contained(places->second, *slot))
-          continue;
-      }
-      if (fits(call, *function))
-        out.insert(function);
+      const bool there = slot.offset && standsAt(function, *slot.offset), is_bound = bound_.contains(function);
+      if (!plain && slot.offset && !there && (is_bound || !slot.is_number))
+        continue;
+      if (!fits(call, *function))
+        continue;
+      out.insert(function);
+      if (there && is_bound)
+        bound.insert(function);
     }
-    return out;
+    return slot.is_number && !bound.empty() ? bound : out;
   }
 
 private:
-  // The offset at which a function pointer is read behind a pointer that was read as well.
-  std::optional<int64_t> slotOf(const CallBase &call) const {
-    const auto *load = dyn_cast<LoadInst>(call.getCalledOperand());
+  // Where a function pointer is read behind a pointer that was read as well.
+  struct Slot {
+    std::optional<int64_t> offset;
+    // Read as a number, as procedures bound to Fortran's types are: those that fit are meant, before any other whose
+    // address is taken.
+    bool is_number = false;
+  };
+
+  Slot slotOf(const CallBase &call) const {
+    const Value *pointer = call.getCalledOperand();
+    const auto *number = dyn_cast<IntToPtrInst>(pointer);
+    const auto *load = dyn_cast<LoadInst>(number ? number->getOperand(0) : pointer);
     if (!load)
-      return std::nullopt;
+      return {};
     const Value *address = load->getPointerOperand();
     APInt offset(layout_.getIndexTypeSizeInBits(address->getType()), 0);
     const Value *base = address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
-    return isa<LoadInst>(base) ? std::optional<int64_t>(offset.getSExtValue()) : std::nullopt;
+    if (!isa<LoadInst>(base))
+      return {};
+    return {offset.getSExtValue(), number != nullptr};
+  }
+
+  bool standsAt(const Function *function, int64_t offset) const {
+    const auto places = slots_.find(function);
+    return places != slots_.end() && is_contained(places->second, offset);
   }
 
   bool isUsable(const Function &function) const {
@@ -275,12 +304,15 @@ private:
     for (size_t i = 0; i < entries.size(); ++i)
       if (i == 0 || entries[i].first != entries[i - 1].first + width)
         points.push_back(entries[i].first);
-    if (isTraitTable(table))
+    if (isTraitTable(table) || isBindingTable(table))
       points = {0};
-    for (auto [place, entry] : entries)
+    for (auto [place, entry] : entries) {
+      if (isBindingTable(table))
+        bound_.insert(cast<Function>(entry));
       for (int64_t point : points)
         if (place >= point)
           slots_[cast<Function>(entry)].push_back(place - point);
+    }
   }
 
   // Whether a use is the function that a marker asks to differentiate.
@@ -305,7 +337,7 @@ private:
         return true;
       }
       if (const auto *global = dyn_cast<GlobalVariable>(user)) {
-        if (!isVirtualTable(*global) && !isTraitTable(*global) && !global->getName().starts_with("llvm."))
+        if (!isTableOfMethods(*global) && !global->getName().starts_with("llvm."))
           return true;
         continue;
       }
@@ -319,6 +351,7 @@ private:
   const DataLayout &layout_;
   const TargetLibraryInfo &library_;
   DenseMap<const Function *, SmallVector<int64_t, 4>> slots_;
+  SmallPtrSet<const Function *, 8> bound_;
   std::vector<std::pair<Function *, bool>> found_;
 };
 
