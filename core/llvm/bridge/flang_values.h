@@ -374,6 +374,22 @@ INLINE void copy_descriptor(descriptor *d, const descriptor *e, const component 
 // Few structures in a structure are told apart from each other and from what stands beside them.
 #define STRUCTURES(k, n) _Pragma("clang loop unroll(full)") for (wide k = 0; k < (n); k++)
 
+// Whether a description of a type is that of its values. Where a type extends one of another file, flang 22 leaves out
+// the size of that one: what the type adds is said to lie at the beginning.
+INLINE int is_sound(const derived_type *type) {
+  int sound = 1;
+  _Pragma("clang loop unroll(full)") for (int k = 0; k < 8; k++) {
+    if (!type->has_parent)
+      break;
+    const component *parts = (const component *)type->components;
+    const derived_type *parent = parts->derived;
+    sound &= type->bytes >= parent->bytes && (type->count < 2 || parts[1].offset >= parent->bytes);
+    type = parent;
+  }
+  return sound;
+}
+#define UNSOUND "a type that extends one of another file, of which the compiler states a wrong size"
+
 // Characters of a component go in words of which it is known that they are no floats, the last two once more where
 // there is an odd number.
 typedef wide letters8 __attribute__((aligned(1)));
@@ -397,6 +413,8 @@ INLINE void copy_letters(char *to, const char *from, wide n) {
 
 #define COPY_VALUE(NAME, INNER)                                                                                        \
   SHARED void NAME(char *to, const char *from, const derived_type *type) {                                             \
+    if (!is_sound(type))                                                                                               \
+      REFUSE(UNSOUND, 0, 0);                                                                                           \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       if (part->genre != GENRE_DATA) {                                                                                 \
@@ -489,6 +507,8 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
   SHARED void NAME OWNER {                                                                                             \
     if (type->no_destruction)                                                                                          \
       return;                                                                                                          \
+    if (!is_sound(type))                                                                                               \
+      REFUSE(UNSOUND, file, line);                                                                                     \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       const derived_type *inner = part->category == CATEGORY_DERIVED ? part->derived : 0;                              \
@@ -624,6 +644,8 @@ INLINE void begin_descriptor(descriptor *d, const component *part, const char *f
   SHARED void NAME OWNER {                                                                                             \
     if (type->no_initialization)                                                                                       \
       return;                                                                                                          \
+    if (!is_sound(type))                                                                                               \
+      REFUSE(UNSOUND, file, line);                                                                                     \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       char *to = value + part->offset;                                                                                 \
