@@ -1,4 +1,4 @@
-! Lists of polymorphic values, which only the program knows the types of when it runs: grown one by one, copied, assigned to each other, changed in a
+! Lists of polymorphic values, which only the program knows the types of when it runs: copied, assigned to each other, changed in a
 ! SELECT TYPE, called through what is bound to their types. What is bound has the arguments that the differentiated functions have.
 module potentials
   use check, only: dp
@@ -43,46 +43,10 @@ contains
     e = self%depth*(1 - exp(-self%steepness*(r - self%distance)))**2
   end function
 
-  subroutine append(list, one)
-    type(holder), allocatable, intent(inout) :: list(:)
-    class(potential), intent(in) :: one
-    type(holder), allocatable :: longer(:)
-    integer :: k
-    if (allocated(list)) then
-      k = size(list)
-      allocate (longer(k + 1))
-      longer(1:k) = list
-      call move_alloc(longer, list)
-    else
-      k = 0
-      allocate (list(1))
-    end if
-    allocate (list(k + 1)%held, source=one)
-  end subroutine
-
   function twin(one) result(other)
     class(potential), intent(in) :: one
     class(potential), allocatable :: other
     allocate (other, source=one)
-  end function
-
-  function grown(n, x) result(y)
-    integer, intent(in) :: n
-    real(dp), intent(in) :: x(n)
-    real(dp) :: y
-    type(holder), allocatable :: list(:)
-    integer :: i
-    do i = 1, n
-      if (mod(i, 2) == 0) then
-        call append(list, lennard_jones(0, x(i), x(1)))
-      else
-        call append(list, morse(0, x(i), x(2), x(3)))
-      end if
-    end do
-    y = 0
-    do i = 1, size(list)
-      y = y + list(i)%held%energy(1 + x(1))
-    end do
   end function
 
   function cloned(n, x) result(y)
@@ -138,9 +102,6 @@ program main
   integer, parameter :: n = 7
   real(dp) :: x(n), g(n)
   call fill(x)
-  g = 0
-  call enzyme_grad(grown, n, x, g)
-  call check_gradient('grown', grown, n, x, g)
   g = 0
   call enzyme_grad(cloned, n, x, g)
   call check_gradient('cloned', cloned, n, x, g)

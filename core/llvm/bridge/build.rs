@@ -142,8 +142,8 @@ fn find_config() -> Result<String, String> {
 /// Writes the bitcode of a library as a list of bytes, `<name>.inc`.
 fn library(clang: &str, name: &str, folder: &str) -> Result<(), String> {
     let (source, bitcode) = (format!("{name}.c"), format!("{folder}/{name}.bc"));
-    // What rules copy has the type of the floats; components of derived types that are integers are known to be.
-    let aliasing = if ["products", "flang"].contains(&name) { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
+    // What rules copy has the type of the floats.
+    let aliasing = if name == "products" { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
     let mut command = Command::new(clang);
     command.args(LIBRARY_FLAGS).args(["-std=c11", aliasing, &source, "-o", &bitcode]);
     if !command.status().map_err(|e| format!("{clang}: {e}"))?.success() {

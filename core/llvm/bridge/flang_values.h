@@ -148,12 +148,8 @@ SHARED int holds(const descriptor *mask, wide k) { return !mask || is_true(mask,
     LOOP(any) break;                                                                                                   \
   }
 
-// Of an array of integers nobody says that they are not the bits of floats (TRANSFER); of components of derived types
-// their types do.
 #define MOVE(T)                                                                                                        \
-  typedef T any_##T __attribute__((may_alias));                                                                        \
-  INLINE void move_##T(char *to, const char *from, size n) { (void)n, *(any_##T *)to = *(const any_##T *)from; }       \
-  INLINE void part_##T(char *to, const char *from, size n) { (void)n, *(T *)to = *(const T *)from; }
+  INLINE void move_##T(char *to, const char *from, size n) { (void)n, *(T *)to = *(const T *)from; }
 MOVE(double)
 MOVE(float)
 MOVE(complex16)
@@ -161,7 +157,6 @@ MOVE(complex8)
 MOVE(int)
 MOVE(wide)
 INLINE void move_any(char *to, const char *from, size n) { __builtin_memcpy(to, from, n); }
-INLINE void part_any(char *to, const char *from, size n) { __builtin_memcpy(to, from, n); }
 
 // `n` elements from where `from` says to where `to` says, in memory that begins at `base`; one after the other if it is
 // null.
@@ -170,31 +165,21 @@ INLINE int rank_of(const descriptor *to, const descriptor *from) {
   return from->rank > 0 || !to ? from->rank : to->rank;
 }
 
-#define COPY(NAME, MOVE)                                                                                               \
-  SHARED void copy_##NAME(char *base, const descriptor *to, const descriptor *from, wide n, size length) {             \
+#define COPY(T)                                                                                                        \
+  SHARED void copy_##T(char *base, const descriptor *to, const descriptor *from, wide n, size length) {                \
     const int rank = rank_of(to, from);                                                                                \
     const int flat_to = !to || is_dense_in(to, rank), flat_from = is_dense(from);                                      \
     for (wide k = 0; k < n; k++)                                                                                       \
-      MOVE(base + (to ? place_in(to, rank, flat_to, k) : k * (wide)length), from->base + place(from, flat_from, k),    \
-           length);                                                                                                    \
+      move_##T(base + (to ? place_in(to, rank, flat_to, k) : k * (wide)length),                                        \
+               from->base + place(from, flat_from, k), length);                                                        \
   }
-COPY(double, move_double)
-COPY(float, move_float)
-COPY(complex16, move_complex16)
-COPY(complex8, move_complex8)
-COPY(int, move_int)
-COPY(wide, move_wide)
-COPY(any, move_any)
-// What is polymorphic has its kind only when the program runs.
-COPY(part_int, part_int)
-COPY(part_wide, part_wide)
-#define copy_part_double copy_double
-#define copy_part_float copy_float
-#define copy_part_complex16 copy_complex16
-#define copy_part_complex8 copy_complex8
-#define copy_part_any copy_any
-// Whether a number is a constant where this was brought into; set there (library.cpp).
-__attribute__((const, nothrow)) int is_known(int number) __asm__("enzyme.lib.is_known");
+COPY(double)
+COPY(float)
+COPY(complex16)
+COPY(complex8)
+COPY(int)
+COPY(wide)
+COPY(any)
 
 // What is known of derived types at run time: flang's module __fortran_type_info.
 typedef struct {
@@ -362,8 +347,10 @@ INLINE void copy_descriptor(descriptor *d, const descriptor *e, const component 
   d->base = e->base;
   d->length = e->length;
   d->version = e->version;
-  // Rank, kind, attribute and what else there is, as one number: single bytes might be those of anything.
-  *(int *)&d->rank = *(const int *)&e->rank;
+  d->rank = e->rank;
+  d->type = e->type;
+  d->attribute = e->attribute;
+  d->extra = e->extra;
   DIMENSIONS(r, 0, part->rank) move_dimension(&d->dims[r], &e->dims[r]);
   if (part->category == CATEGORY_DERIVED) {
     addendum_of(d, part->rank)->type = addendum_of(e, part->rank)->type;
@@ -390,27 +377,6 @@ INLINE int is_sound(const derived_type *type) {
 }
 #define UNSOUND "a type that extends one of another file, of which the compiler states a wrong size"
 
-// Characters of a component go in words of which it is known that they are no floats, the last two once more where
-// there is an odd number.
-typedef wide letters8 __attribute__((aligned(1)));
-typedef int letters4 __attribute__((aligned(1)));
-typedef short letters2 __attribute__((aligned(1)));
-INLINE void copy_letters(char *to, const char *from, wide n) {
-  wide k = 0;
-  for (; k + 8 <= n; k += 8)
-    *(letters8 *)(to + k) = *(const letters8 *)(from + k);
-  if (n & 4) {
-    *(letters4 *)(to + k) = *(const letters4 *)(from + k);
-    k += 4;
-  }
-  if (n & 2)
-    *(letters2 *)(to + k) = *(const letters2 *)(from + k);
-  if (n == 1)
-    *to = *from;
-  else if (n & 1)
-    *(letters2 *)(to + n - 2) = *(const letters2 *)(from + n - 2);
-}
-
 #define COPY_VALUE(NAME, INNER)                                                                                        \
   SHARED void NAME(char *to, const char *from, const derived_type *type) {                                             \
     if (!is_sound(type))                                                                                               \
@@ -436,7 +402,7 @@ INLINE void copy_letters(char *to, const char *from, wide n) {
       } else if (part->category == CATEGORY_COMPLEX && part->kind == 4) {                                              \
         ELEMENTS(complex8)                                                                                             \
       } else if (part->category == CATEGORY_CHARACTER) {                                                               \
-        copy_letters(to + part->offset, from + part->offset, n * bytes_of(part));                                      \
+        __builtin_memcpy(to + part->offset, from + part->offset, (size)(n * bytes_of(part)));                          \
       } else if (double_size) {                                                                                        \
         ELEMENTS(wide)                                                                                                 \
       } else if (part->kind == 4) {                                                                                    \
@@ -476,13 +442,8 @@ INLINE void copy_as(char *base, const descriptor *to, const descriptor *from, wi
     return;
   }
 #define LOOP(T) copy_##T(base, to, from, n, length);
-#define PART(T) copy_part_##T(base, to, from, n, length);
-  if (is_known(kind))
-    EACH_KIND(kind, length, LOOP)
-  else
-    EACH_KIND(kind, length, PART)
+  EACH_KIND(kind, length, LOOP)
 #undef LOOP
-#undef PART
 }
 
 INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
@@ -594,7 +555,7 @@ INLINE void too_deep OWNER {
   d->base = to;
 #define OWN_ELEMENTS(T)                                                                                                \
   for (wide k = 0; k < n; k++)                                                                                         \
-    part_##T(to + k * (wide)length, d->base + k * (wide)length, length);
+    move_##T(to + k * (wide)length, d->base + k * (wide)length, length);
 EACH_OWNER(own_inner, too_deep, OWN(too_deep, copy_value_inner))
 EACH_OWNER(own_middle, own_inner, OWN(own_inner, copy_value_middle))
 EACH_OWNER(own_again, own_middle, OWN(own_middle, copy_value_outer))

@@ -35,8 +35,6 @@ constexpr size_t kTypeLimit = 2048;
 
 // The mark of what is done to a value of any type.
 constexpr StringLiteral kAnyType = "enzyme-any-type";
-// What bodies ask of numbers: whether they are constants.
-constexpr StringLiteral kIsKnown = "enzyme.lib.is_known";
 
 // A body calls the library's own function by its symbol after this.
 constexpr StringLiteral kOriginal = "enzyme.runtime.";
@@ -79,8 +77,8 @@ Constant *readType(GlobalVariable &global, Type *type, uint64_t at) {
 }
 
 bool hasFlag(GlobalVariable &global, uint64_t flag) {
-  const Constant *value = readType(global, Type::getInt8Ty(global.getContext()), flag);
-  return value && !value->isNullValue();
+  const auto *value = dyn_cast_or_null<ConstantInt>(readType(global, Type::getInt8Ty(global.getContext()), flag));
+  return value && !value->isZero();
 }
 
 // What a program says of its derived types, by the flags of flang's descriptions of them (derived_type in
@@ -161,11 +159,8 @@ private:
         if (auto *constant = dyn_cast<Constant>(operand.get()))
           use(*constant);
     if (auto *function = dyn_cast<Function>(&value)) {
-      const std::string name =
-          function->getName() == kIsKnown ? kIsKnown.str() : ("enzyme.lib." + function->getName()).str();
-      if (function->isDeclaration() && name == kIsKnown) {
-        map[function] = isKnown(*function);
-      } else if (function->isDeclaration()) {
+      const std::string name = ("enzyme.lib." + function->getName()).str();
+      if (function->isDeclaration()) {
         StringRef symbol = function->getName();
         symbol.consume_front(kOriginal);
         map[function] = to.getOrInsertFunction(symbol, function->getFunctionType()).getCallee();
@@ -183,17 +178,6 @@ private:
       Constant *answer = question->getName() == "only_begun" ? types.onlyBegun(type) : types.holdsMemory(type);
       map[question] = new GlobalVariable(to, type, true, GlobalValue::PrivateLinkage, answer, "enzyme.lib.types");
     }
-  }
-
-  // Where nobody answers, it is not.
-  Function *isKnown(const Function &asked) {
-    if (Function *known = to.getFunction(kIsKnown))
-      return known;
-    Function *made = Function::Create(asked.getFunctionType(), GlobalValue::InternalLinkage, kIsKnown, to);
-    made->addFnAttr(Attribute::NoInline);
-    BasicBlock *block = BasicBlock::Create(to.getContext(), "", made);
-    ReturnInst::Create(to.getContext(), Constant::getNullValue(asked.getReturnType()), block);
-    return made;
   }
 
   void fill(Function &from, Function &made) {
@@ -430,7 +414,7 @@ bool enz::splitByTypes(Function &function) {
   SmallVector<CallBase *, 16> calls;
   for (BasicBlock &block : function)
     for (Instruction &inst : block)
-      if (auto *call = dyn_cast<CallBase>(&inst); call && call->getCalledFunction() &&
+      if (auto *call = dyn_cast<CallInst>(&inst); call && call->getCalledFunction() &&
                                                   call->getCalledFunction()->hasFnAttribute(kFlangMark) &&
                                                   overUnknown(*call) && !call->hasFnAttr(kAnyType))
         calls.push_back(call);
@@ -467,18 +451,6 @@ bool enz::inlineFlangBodies(Function &function, bool copies) {
         note(*inner);
   }
   return any;
-}
-
-void enz::answerIsKnown(Function &function) {
-  for (BasicBlock &block : function)
-    for (Instruction &inst : make_early_inc_range(block)) {
-      auto *call = dyn_cast<CallInst>(&inst);
-      const Function *callee = call ? call->getCalledFunction() : nullptr;
-      if (!callee || callee->getName() != kIsKnown || call->arg_size() != 1)
-        continue;
-      call->replaceAllUsesWith(ConstantInt::get(call->getType(), isa<ConstantInt>(call->getArgOperand(0))));
-      call->eraseFromParent();
-    }
 }
 
 void enz::forgetUnrolling(Function &function) {

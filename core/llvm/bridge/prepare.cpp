@@ -212,7 +212,6 @@ bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
   if (!enz::callFlangBodies(clone)) {
     // A body that was left as a call goes over what is known when the program runs.
     if (clone.getName().starts_with("enzyme.lib.")) {
-      enz::answerIsKnown(clone);
       enz::forgetUnrolling(clone);
     }
     return false;
@@ -249,7 +248,6 @@ bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
       bringIn(copies);
   };
   split(false);
-  enz::answerIsKnown(clone);
   bringIn(true);
   split(true);
   enz::forgetUnrolling(clone);

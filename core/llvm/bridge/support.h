@@ -238,9 +238,6 @@ bool inlineFlangBodies(llvm::Function &function, bool copies);
 // was.
 bool splitByTypes(llvm::Function &function);
 
-// What these bodies ask of numbers: whether they are constants by now.
-void answerIsKnown(llvm::Function &function);
-
 // Loops of these bodies that are left are not to be unrolled at any price.
 void forgetUnrolling(llvm::Function &function);
 
