@@ -4,7 +4,6 @@ module potentials
   use check, only: dp
   implicit none
   type, abstract :: potential
-    integer :: uses = 0
   contains
     procedure(energy_of), deferred :: energy
   end type
@@ -58,9 +57,9 @@ contains
     y = 0
     do i = 1, n
       if (x(i) > 1) then
-        one = lennard_jones(0, x(i), x(1))
+        one = lennard_jones(x(i), x(1))
       else
-        one = morse(0, x(i), x(2), x(3))
+        one = morse(x(i), x(2), x(3))
       end if
       other = twin(one)
       y = y + other%energy(1 + x(1))*one%energy(1 + x(2))
@@ -73,8 +72,8 @@ contains
     real(dp) :: y
     type(holder) :: list(3)
     integer :: i, j
-    allocate (list(1)%held, source=lennard_jones(1, x(1), x(2)))
-    allocate (list(2)%held, source=morse(2, x(3), x(4), x(5)))
+    allocate (list(1)%held, source=lennard_jones(x(1), x(2)))
+    allocate (list(2)%held, source=morse(x(3), x(4), x(5)))
     do i = 1, 2
       list(3)%held = list(i)%held
       select type (p => list(3)%held)
@@ -83,12 +82,11 @@ contains
       type is (morse)
         p%distance = p%distance + x(6)**2
       end select
-      list(i)%held%uses = 2*list(i)%held%uses
     end do
     y = 0
     do i = 1, 3
       do j = 1, n
-        y = y + list(i)%held%uses*list(i)%held%energy(x(j) + 0.5_dp)
+        y = y + i*list(i)%held%energy(x(j) + 0.5_dp)
       end do
     end do
   end function
