@@ -280,7 +280,7 @@ void _FortranAAssignPolymorphic(descriptor *to, const descriptor *from, const ch
     if (old_type == type || !to->base) {
         if (!to->base)
             become(to, type, from->rank, ALLOCATABLE);
-        assign_as(to, from, DERIVED, type, file, line, 0);
+        assign(to, from, file, line, 0);
         return;
     }
     // The old value, of which the new one may be a part, is given back last.
@@ -291,7 +291,7 @@ void _FortranAAssignPolymorphic(descriptor *to, const descriptor *from, const ch
         shape(&old, r, to->dims[r].extent, &bytes);
     old.base = to->base;
     become(to, type, from->rank, ALLOCATABLE);
-    assign_as(to, from, DERIVED, type, file, line, 0);
+    assign(to, from, file, line, 0);
     destroy(&old, file, line);
     free(old.base);
 }

@@ -289,7 +289,7 @@ INLINE int same_shape(const descriptor *a, const descriptor *b) {
   return same;
 }
 
-// Values of derived types go component by component, each of its kind; structures in structures four deep.
+// Values of derived types go component by component, each of its kind; structures in structures three deep.
 #define COMPONENTS(c, type) _Pragma("clang loop unroll(full)") for (wide c = 0; c < (type)->count; c++)
 #define PROCEDURES(p, type)                                                                                            \
   _Pragma("clang loop unroll(full)") for (const procedure_pointer *p = (const procedure_pointer *)(type)->procedures,  \
@@ -361,26 +361,8 @@ INLINE void copy_descriptor(descriptor *d, const descriptor *e, const component 
 // Few structures in a structure are told apart from each other and from what stands beside them.
 #define STRUCTURES(k, n) _Pragma("clang loop unroll(full)") for (wide k = 0; k < (n); k++)
 
-// Whether a description of a type is that of its values. Where a type extends one of another file, flang 22 leaves out
-// the size of that one: what the type adds is said to lie at the beginning.
-INLINE int is_sound(const derived_type *type) {
-  int sound = 1;
-  _Pragma("clang loop unroll(full)") for (int k = 0; k < 8; k++) {
-    if (!type->has_parent)
-      break;
-    const component *parts = (const component *)type->components;
-    const derived_type *parent = parts->derived;
-    sound &= type->bytes >= parent->bytes && (type->count < 2 || parts[1].offset >= parent->bytes);
-    type = parent;
-  }
-  return sound;
-}
-#define UNSOUND "a type that extends one of another file, of which the compiler states a wrong size"
-
 #define COPY_VALUE(NAME, INNER)                                                                                        \
   SHARED void NAME(char *to, const char *from, const derived_type *type) {                                             \
-    if (!is_sound(type))                                                                                               \
-      REFUSE(UNSOUND, 0, 0);                                                                                           \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       if (part->genre != GENRE_DATA) {                                                                                 \
@@ -418,14 +400,15 @@ INLINE void copy_innermost(char *to, const char *from, const derived_type *type)
 }
 COPY_VALUE(copy_value_inner, copy_innermost)
 COPY_VALUE(copy_value_middle, copy_value_inner)
-COPY_VALUE(copy_value_outer, copy_value_middle)
-COPY_VALUE(copy_value, copy_value_outer)
+COPY_VALUE(copy_value, copy_value_middle)
 
-SHARED void copy_derived(char *base, const descriptor *to, const descriptor *from, wide n, const derived_type *type) {
+SHARED void copy_derived(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
   const int rank = rank_of(to, from);
   const int flat_to = !to || is_dense_in(to, rank), flat_from = is_dense(from);
+  const derived_type *type = derived_of(from);
   // The type's size is known where the descriptor's is not.
   const wide bytes = type->bytes;
+  (void)length;
   for (wide k = 0; k < n; k++)
     copy_value(base + (to && !flat_to ? place_in(to, rank, 0, k) : k * bytes),
                from->base + (from->rank == 0 ? 0
@@ -434,20 +417,14 @@ SHARED void copy_derived(char *base, const descriptor *to, const descriptor *fro
                type);
 }
 
-// Of a kind that was asked for before.
-INLINE void copy_as(char *base, const descriptor *to, const descriptor *from, wide n, size length, int kind,
-                    const derived_type *type) {
-  if (type) {
-    copy_derived(base, to, from, n, type);
+INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
+  if (derived_of(from)) {
+    copy_derived(base, to, from, n, length);
     return;
   }
 #define LOOP(T) copy_##T(base, to, from, n, length);
-  EACH_KIND(kind, length, LOOP)
+  EACH_KIND(from->type, length, LOOP)
 #undef LOOP
-}
-
-INLINE void copy(char *base, const descriptor *to, const descriptor *from, wide n, size length) {
-  copy_as(base, to, from, n, length, from->type, derived_of(from));
 }
 
 // Text is cut or filled with blanks.
@@ -468,8 +445,6 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
   SHARED void NAME OWNER {                                                                                             \
     if (type->no_destruction)                                                                                          \
       return;                                                                                                          \
-    if (!is_sound(type))                                                                                               \
-      REFUSE(UNSOUND, file, line);                                                                                     \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       const derived_type *inner = part->category == CATEGORY_DERIVED ? part->derived : 0;                              \
@@ -490,13 +465,13 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
     }                                                                                                                  \
   }
 
-// Whether a procedure is called when values end, or when they are assigned. Types say that one may be where a component
-// is polymorphic, which then says so itself when its type is known.
-#define CALLS(NAME, INNER, NONE, OWN)                                                                                  \
+// Whether a procedure is called when values end. Types say that one may be where a component is polymorphic, which then
+// says so itself when its type is known.
+#define FINALISES(NAME, INNER)                                                                                         \
   SHARED int NAME(const derived_type *type) {                                                                          \
-    if (type->NONE)                                                                                                    \
+    if (type->no_finalization)                                                                                         \
       return 0;                                                                                                        \
-    int found = (type->special OWN) != 0;                                                                              \
+    int found = type->special >> FIRST_FINAL != 0;                                                                     \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       if (part->genre != GENRE_POINTER && part->category == CATEGORY_DERIVED && part->derived)                         \
@@ -504,19 +479,13 @@ SHARED void copy_text(const descriptor *to, const descriptor *from, wide n) {
     }                                                                                                                  \
     return found;                                                                                                      \
   }
-// Bits of `special`: two kinds of defined assignment, and from a bit on finalisers.
-enum { ASSIGNMENTS = 6, FIRST_FINAL = 7 };
+enum { FIRST_FINAL = 7 };
 INLINE int finalises_innermost(const derived_type *type) { return !type->no_finalization; }
-CALLS(finalises_inner, finalises_innermost, no_finalization, >> FIRST_FINAL)
-CALLS(finalises_middle, finalises_inner, no_finalization, >> FIRST_FINAL)
-CALLS(finalises_deep, finalises_middle, no_finalization, >> FIRST_FINAL)
+FINALISES(finalises_inner, finalises_innermost)
+FINALISES(finalises_middle, finalises_inner)
+FINALISES(finalises_deep, finalises_middle)
 // Most types are known to have none before it is looked for in their components.
 INLINE int finalises(const derived_type *type) { return !type->no_finalization && finalises_deep(type); }
-INLINE int assigns_innermost(const derived_type *type) { return !type->no_defined_assignment; }
-CALLS(assigns_inner, assigns_innermost, no_defined_assignment, &ASSIGNMENTS)
-CALLS(assigns_middle, assigns_inner, no_defined_assignment, &ASSIGNMENTS)
-CALLS(assigns_deep, assigns_middle, no_defined_assignment, &ASSIGNMENTS)
-INLINE int assigns(const derived_type *type) { return !type->no_defined_assignment && assigns_deep(type); }
 
 // The type of what lies behind a component: what is polymorphic has it in its descriptor.
 INLINE const derived_type *type_behind(const derived_type *type, const component *part, const descriptor *d,
@@ -539,8 +508,6 @@ INLINE void too_deep OWNER {
 // Memory that values own is made anew, after their bytes were copied.
 #define OWN(INNER, COPY)                                                                                               \
   char *to;                                                                                                            \
-  if (inner && assigns(inner))                                                                                         \
-    REFUSE("components with defined assignment", file, line);                                                          \
   if (inner) {                                                                                                         \
     to = fresh(n * inner->bytes);                                                                                      \
     for (wide k = 0; k < n; k++)                                                                                       \
@@ -556,9 +523,9 @@ INLINE void too_deep OWNER {
 #define OWN_ELEMENTS(T)                                                                                                \
   for (wide k = 0; k < n; k++)                                                                                         \
     move_##T(to + k * (wide)length, d->base + k * (wide)length, length);
-EACH_OWNER(own_inner, too_deep, OWN(too_deep, copy_value_inner))
-EACH_OWNER(own_middle, own_inner, OWN(own_inner, copy_value_middle))
-EACH_OWNER(own_again, own_middle, OWN(own_middle, copy_value_outer))
+EACH_OWNER(own_inner, too_deep, OWN(too_deep, copy_innermost))
+EACH_OWNER(own_middle, own_inner, OWN(own_inner, copy_value_inner))
+EACH_OWNER(own_again, own_middle, OWN(own_middle, copy_value_middle))
 
 // Memory that values own is given back.
 #define DISOWN(INNER)                                                                                                  \
@@ -605,8 +572,6 @@ INLINE void begin_descriptor(descriptor *d, const component *part, const char *f
   SHARED void NAME OWNER {                                                                                             \
     if (type->no_initialization)                                                                                       \
       return;                                                                                                          \
-    if (!is_sound(type))                                                                                               \
-      REFUSE(UNSOUND, file, line);                                                                                     \
     COMPONENTS(c, type) {                                                                                              \
       const component *part = (const component *)type->components + c;                                                 \
       char *to = value + part->offset;                                                                                 \
@@ -664,16 +629,16 @@ SHARED int overlap(const descriptor *a, const descriptor *b, int rank) {
   return a->base + low[0] < b->base + high[1] && b->base + low[1] < a->base + high[0];
 }
 
-// Assignment of what is of a kind and, if that is DERIVED, of a type; to a temporary, which holds nothing yet, overlaps
-// with nothing, and for which no procedure is called.
-SHARED void assign_as(descriptor *to, const descriptor *from, int type, const derived_type *derived, const char *file,
-                      int line, int temporary) {
-  const int owning = derived && !derived->no_destruction, rank = rank_of(to, from);
+// Assignment; to a temporary, which holds nothing yet, overlaps with nothing, and for which no procedure is called.
+SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int temporary) {
+  const int type = from->type;
+  const int owning = owns(from), rank = rank_of(to, from);
+  const derived_type *derived = derived_of(from);
   const size length = from->length;
   const int other_length = type == CHARACTER && to->length != length;
   if (to->type != type)
     REFUSE("assignment that converts kinds", file, line);
-  if (derived && !temporary && (finalises(derived) || assigns(derived)))
+  if (derived && !temporary && (finalises(derived) || !derived->no_defined_assignment))
     REFUSE("assignment of derived types with finalisers or components with defined assignment", file, line);
   if (to->attribute == ALLOCATABLE && (!to->base || other_length || (from->rank > 0 && !same_shape(to, from)))) {
     // A new array, of which the old one may be the source.
@@ -688,7 +653,7 @@ SHARED void assign_as(descriptor *to, const descriptor *from, int type, const de
       to->dims[r].lower = from->dims[r].lower;
     }
     char *base = fresh(bytes);
-    copy_as(base, 0, from, count_of(from), length, type, derived);
+    copy(base, 0, from, count_of(from), length);
     to->base = base;
     if (owning)
       own_elements(to, rank, derived, file, line);
@@ -707,7 +672,7 @@ SHARED void assign_as(descriptor *to, const descriptor *from, int type, const de
     shape(&middle, r, from->dims[r].extent, &bytes);
     char *between = fresh(bytes);
     middle.base = between;
-    copy_as(between, 0, from, count_of(from), length, type, derived);
+    copy(between, 0, from, count_of(from), length);
     if (owning) {
       own_elements(&middle, from->rank, derived, file, line);
       disown_elements(to, rank, derived, file, line);
@@ -715,7 +680,7 @@ SHARED void assign_as(descriptor *to, const descriptor *from, int type, const de
     if (other_length)
       copy_text(to, &middle, count_in(to, rank));
     else
-      copy_as(to->base, to, &middle, count_in(to, rank), length, type, derived);
+      copy(to->base, to, &middle, count_in(to, rank), length);
     if (owning && from->rank < rank) {
       own_elements(to, rank, derived, file, line);
       disown_elements(&middle, 0, derived, file, line);
@@ -726,13 +691,9 @@ SHARED void assign_as(descriptor *to, const descriptor *from, int type, const de
   if (other_length)
     copy_text(to, from, count_in(to, rank));
   else
-    copy_as(to->base, to, from, count_in(to, rank), length, type, derived);
+    copy(to->base, to, from, count_in(to, rank), length);
   if (owning)
     own_elements(to, rank, derived, file, line);
-}
-
-SHARED void assign(descriptor *to, const descriptor *from, const char *file, int line, int temporary) {
-  assign_as(to, from, from->type, derived_of(from), file, line, temporary);
 }
 
 #endif

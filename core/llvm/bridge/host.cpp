@@ -241,11 +241,6 @@ void enz_module_strip_markers(EnzHost host, const EnzStr *substrings, size_t cou
         found = true;
       }
   }
-  // The loops of those that are left go over what is known when the program runs.
-  for (Function &function : *host->module)
-    if (function.getName().starts_with("enzyme.lib.")) {
-      enz::forgetUnrolling(function);
-    }
   SmallVector<GlobalValue *, 16> dead;
   auto matches = [&](const GlobalValue &value) {
     if (!value.use_empty())

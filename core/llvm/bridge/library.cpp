@@ -6,9 +6,7 @@
 
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
@@ -30,11 +28,6 @@ constexpr unsigned char kStrings[] = {
 constexpr StringLiteral kFlangMark = "enzyme-flang";
 // Instructions beyond which a function grows no more by that.
 constexpr uint64_t kFlangLimit = 200'000;
-// Calls that are made for types of which one is found when the program runs.
-constexpr size_t kTypeLimit = 2048;
-
-// The mark of what is done to a value of any type.
-constexpr StringLiteral kAnyType = "enzyme-any-type";
 
 // A body calls the library's own function by its symbol after this.
 constexpr StringLiteral kOriginal = "enzyme.runtime.";
@@ -68,19 +61,6 @@ bool fits(const Function &declared, const Function &body) {
   return declared.getFunctionType() == body.getFunctionType();
 }
 
-// Flags of flang's descriptions of types, by their places.
-constexpr uint64_t kNoInitialization = 429, kNoDestruction = 430, kNoFinalization = 431, kNoDefinedAssignment = 432;
-
-// What a description of a type has at a place.
-Constant *readType(GlobalVariable &global, Type *type, uint64_t at) {
-  return ConstantFoldLoadFromConst(global.getInitializer(), type, APInt(64, at), global.getDataLayout());
-}
-
-bool hasFlag(GlobalVariable &global, uint64_t flag) {
-  const auto *value = dyn_cast_or_null<ConstantInt>(readType(global, Type::getInt8Ty(global.getContext()), flag));
-  return value && !value->isZero();
-}
-
 // What a program says of its derived types, by the flags of flang's descriptions of them (derived_type in
 // flang_values.h). Of those that other files state less is known: they count as such that have all. Nothing is said
 // where variables are polymorphic, which may be of types of any file.
@@ -101,6 +81,8 @@ public:
   }
 
 private:
+  static constexpr uint64_t kNoInitialization = 429, kNoDestruction = 430;
+
   // Whether the program asks flang's library for what only polymorphic variables need.
   bool isPolymorphic() {
     return any_of(module.functions(), [](const Function &function) {
@@ -117,7 +99,12 @@ private:
       const auto *type = dyn_cast<StructType>(global.getValueType());
       if (!type || !type->hasName() || !type->getName().starts_with("_QM__fortran_type_infoTderivedtype"))
         continue;
-      if (!global.hasInitializer() || !hasFlag(global, flag))
+      const Constant *none =
+          global.hasInitializer()
+              ? ConstantFoldLoadFromConst(global.getInitializer(), Type::getInt8Ty(module.getContext()),
+                                          APInt(64, flag), module.getDataLayout())
+              : nullptr;
+      if (!none || none->isNullValue())
         found.push_back(&global);
     }
     return found;
@@ -284,154 +271,11 @@ bool enz::callFlangBodies(Function &function) {
   return any;
 }
 
-// Of a body that goes over the components of a type: which argument that is, and where a type says that there is
-// nothing to do for it (derived_type in flang_values.h).
-struct OverComponents {
-  unsigned type = 0;
-  uint64_t none = 0;
-  bool copies = false;
-};
-
-static std::optional<OverComponents> overComponents(const CallBase &call) {
-  StringRef name = call.getCalledFunction()->getName();
-  name.consume_front("enzyme.lib.");
-  return StringSwitch<std::optional<OverComponents>>(name)
-      .StartsWith("copy_value", OverComponents{2, 0, true})
-      .Cases({"begin_inner", "begin_middle", "begin"}, OverComponents{1, kNoInitialization})
-      .Cases({"own_inner", "own_middle", "own_again"}, OverComponents{1, kNoDestruction, true})
-      .Cases({"disown_inner", "disown_middle", "disown"}, OverComponents{1, kNoDestruction})
-      .StartsWith("finalises_", OverComponents{0, kNoFinalization})
-      .StartsWith("assigns_", OverComponents{0, kNoDefinedAssignment})
-      .Default(std::nullopt);
-}
-
-// The same, if only the program knows the type when it runs: inlined, a body would be as long as it is, with all that
-// it calls, three levels deep.
-static std::optional<OverComponents> overUnknown(const CallBase &call) {
-  const std::optional<OverComponents> over = overComponents(call);
-  const bool open = over && over->type < call.arg_size() && !isa<Constant>(call.getArgOperand(over->type));
-  return open ? over : std::nullopt;
-}
-
-namespace {
-
-// The types that a polymorphic value of this program may be of: those that extend another one, those that are extended,
-// and others that hold nothing polymorphic themselves. None if there are too many, or some that other files describe.
-SmallSetVector<GlobalVariable *, 8> possibleTypes(Module &module) {
-  constexpr uint64_t kComponents = 232, kHasParent = 428, kDerived = 56;
-  constexpr size_t kMost = 16;
-  Type *pointer = PointerType::getUnqual(module.getContext());
-  SmallSetVector<GlobalVariable *, 8> found;
-  for (GlobalVariable &global : module.globals()) {
-    const auto *type = dyn_cast<StructType>(global.getValueType());
-    if (!type || !type->hasName() || !type->getName().starts_with("_QM__fortran_type_infoTderivedtype"))
-      continue;
-    if (!global.hasInitializer())
-      return {};
-    if (hasFlag(global, kNoFinalization))
-      found.insert(&global);
-    if (!hasFlag(global, kHasParent))
-      continue;
-    found.insert(&global);
-    // Its first component is what it extends.
-    auto *components = dyn_cast_or_null<GlobalVariable>(readType(global, pointer, kComponents));
-    Constant *parent = components && components->hasInitializer() ? readType(*components, pointer, kDerived) : nullptr;
-    auto *extended = dyn_cast_or_null<GlobalVariable>(parent);
-    if (!extended || !extended->hasInitializer())
-      return {};
-    found.insert(extended);
-  }
-  return found.size() <= kMost ? found : SmallSetVector<GlobalVariable *, 8>();
-}
-
-// What a program says that ends here.
-Constant *elsewhere(Module &module) {
-  constexpr StringLiteral name = "enzyme.lib.elsewhere";
-  if (GlobalVariable *known = module.getGlobalVariable(name, /*AllowInternal=*/true))
-    return known;
-  Constant *text = ConstantDataArray::getString(
-      module.getContext(), "no derivative: a copy of a polymorphic value whose type is of another file, or "
-                           "itself holds something polymorphic");
-  return new GlobalVariable(module, text->getType(), true, GlobalValue::PrivateLinkage, text, name);
-}
-
-// One call for each type for which there is something to do. Another is copied by nobody who knows what it consists of:
-// the program ends. All else is done to it as before.
-void askForType(CallBase &call, OverComponents over, ArrayRef<GlobalVariable *> types) {
-  Value *type = call.getArgOperand(over.type);
-  BasicBlock *before = call.getParent();
-  BasicBlock *after = SplitBlock(before, call.getNextNode());
-  Function &function = *before->getParent();
-  LLVMContext &context = function.getContext();
-  PHINode *merged = nullptr;
-  if (!call.getType()->isVoidTy())
-    merged = PHINode::Create(call.getType(), types.size(), "", after->begin());
-  call.removeFromParent();
-  before->getTerminator()->eraseFromParent();
-  BasicBlock *now = before;
-  for (GlobalVariable *one : types) {
-    BasicBlock *chosen = BasicBlock::Create(context, "", &function, after);
-    BasicBlock *next = BasicBlock::Create(context, "", &function, after);
-    IRBuilder<> b(now);
-    b.SetCurrentDebugLocation(call.getDebugLoc());
-    b.CreateCondBr(b.CreateICmpEQ(type, one), chosen, next);
-    Value *result = merged ? Constant::getNullValue(merged->getType()) : nullptr;
-    if (!over.none || !hasFlag(*one, over.none)) {
-      auto *made = cast<CallBase>(call.clone());
-      made->setArgOperand(over.type, one);
-      made->insertInto(chosen, chosen->end());
-      result = made;
-    }
-    IRBuilder<>(chosen).CreateBr(after);
-    if (merged)
-      merged->addIncoming(result, chosen);
-    now = next;
-  }
-  if (over.copies) {
-    IRBuilder<> b(now);
-    b.SetCurrentDebugLocation(call.getDebugLoc());
-    Type *pointer = b.getPtrTy();
-    FunctionCallee end = function.getParent()->getOrInsertFunction("_FortranAReportFatalUserError", b.getVoidTy(),
-                                                                   pointer, pointer, b.getInt32Ty());
-    b.CreateCall(end, {elsewhere(*function.getParent()), ConstantPointerNull::get(b.getPtrTy()), b.getInt32(0)});
-    b.CreateUnreachable();
-  } else {
-    auto *made = cast<CallBase>(call.clone());
-    made->addFnAttr(Attribute::get(context, kAnyType));
-    made->insertInto(now, now->end());
-    IRBuilder<>(now).CreateBr(after);
-    if (merged)
-      merged->addIncoming(made, now);
-  }
-  if (merged)
-    call.replaceAllUsesWith(merged);
-  call.deleteValue();
-}
-
-} // namespace
-
-bool enz::splitByTypes(Function &function) {
-  SmallVector<CallBase *, 16> calls;
-  for (BasicBlock &block : function)
-    for (Instruction &inst : block)
-      if (auto *call = dyn_cast<CallInst>(&inst); call && call->getCalledFunction() &&
-                                                  call->getCalledFunction()->hasFnAttribute(kFlangMark) &&
-                                                  overUnknown(*call) && !call->hasFnAttr(kAnyType))
-        calls.push_back(call);
-  const auto types = calls.empty() ? SmallSetVector<GlobalVariable *, 8>() : possibleTypes(*function.getParent());
-  if (types.empty() || calls.size() * types.size() > kTypeLimit)
-    return false;
-  for (CallBase *call : calls)
-    askForType(*call, *overUnknown(*call), types.getArrayRef());
-  return true;
-}
-
 bool enz::inlineFlangBodies(Function &function, bool copies) {
   SmallVector<CallBase *, 16> calls;
   const auto note = [&](CallBase &call) {
     const Function *callee = call.getCalledFunction();
-    if (callee && callee->hasFnAttribute(kFlangMark) &&
-        (copies || !callee->getName().starts_with("enzyme.lib.copy_")) && !overUnknown(call))
+    if (callee && callee->hasFnAttribute(kFlangMark) && (copies || !callee->getName().starts_with("enzyme.lib.copy_")))
       calls.push_back(&call);
   };
   for (BasicBlock &block : function)

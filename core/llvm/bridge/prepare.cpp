@@ -43,10 +43,6 @@ namespace {
 constexpr int kPointerRounds = 32;
 // How often what is known of Fortran's descriptors is carried on.
 constexpr unsigned kFlangRounds = 6;
-// Structures in structures and in arrays of structures, with what copies them.
-constexpr unsigned kFlangLevels = 8;
-// Polymorphic components of polymorphic values.
-constexpr unsigned kTypeLevels = 2;
 
 // Whether a variable of one number is copied to or from as memory: `memcpy(&bits, &x, sizeof bits)`.
 bool isCopiedScalar(const AllocaInst &slot) {
@@ -192,30 +188,11 @@ void markExceptions(Function &clone) {
           call->addRetAttr(Attribute::NoAlias);
 }
 
-// Unrolls loops of these bodies where the program says how often they run. How many dimensions an array may have at
-// most is known of each, and would make fifteen copies of every question about one.
-class UnrollCounted : public PassInfoMixin<UnrollCounted> {
-public:
-  PreservedAnalyses run(Loop &loop, LoopAnalysisManager &loops, LoopStandardAnalysisResults &known,
-                        LPMUpdater &updater) {
-    SmallVector<BasicBlock *, 8> exiting;
-    loop.getExitingBlocks(exiting);
-    if (none_of(exiting, [&](BasicBlock *block) { return known.SE.getSmallConstantTripCount(&loop, block); }))
-      return PreservedAnalyses::all();
-    return LoopFullUnrollPass(2, /*OnlyWhenForced=*/true).run(loop, loops, known, updater);
-  }
-};
-
 // Bodies of flang's library come in last: what is known of the data by then leaves one of their ways.
 bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
   enz::splitAllocations(clone);
-  if (!enz::callFlangBodies(clone)) {
-    // A body that was left as a call goes over what is known when the program runs.
-    if (clone.getName().starts_with("enzyme.lib.")) {
-      enz::forgetUnrolling(clone);
-    }
+  if (!enz::callFlangBodies(clone))
     return false;
-  }
   // What is known of one level of structures in structures tells of the next.
   const auto tidy = [&] {
     for (unsigned before = 0, round = 0; round < kFlangRounds && clone.getInstructionCount() != before; ++round) {
@@ -228,7 +205,7 @@ bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
       LoopPassManager loops;
       loops.addPass(LoopRotatePass(true, false));
       loops.addPass(IndVarSimplifyPass());
-      loops.addPass(UnrollCounted());
+      loops.addPass(LoopFullUnrollPass(2, /*OnlyWhenForced=*/true));
       passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/false));
       addCleanup(passes);
       host.functions->invalidate(clone, PreservedAnalyses::none());
@@ -236,20 +213,11 @@ bool bringInFlang(EnzOpaqueHost &host, Function &clone) {
     }
   };
   enz::splitDescriptorCopies(clone);
-  // A type becomes known when what was brought in before is tidied up, or is asked for.
-  const auto bringIn = [&](bool copies) {
+  for (const bool copies : {false, true}) {
     tidy();
-    for (unsigned level = 0; level < kFlangLevels && enz::inlineFlangBodies(clone, copies); ++level)
-      tidy();
-  };
-  bringIn(false);
-  const auto split = [&](bool copies) {
-    for (unsigned level = 0; level < kTypeLevels && enz::splitByTypes(clone); ++level)
-      bringIn(copies);
-  };
-  split(false);
-  bringIn(true);
-  split(true);
+    enz::inlineFlangBodies(clone, copies);
+  }
+  tidy();
   enz::forgetUnrolling(clone);
   return true;
 }

@@ -234,10 +234,6 @@ bool settleDescriptors(llvm::Function &function);
 // Inlines these bodies and what they call, the copying of elements only if `copies`; whether there were any.
 bool inlineFlangBodies(llvm::Function &function, bool copies);
 
-// Bodies that go over the components of a polymorphic value are called for each type that it may be of; whether any
-// was.
-bool splitByTypes(llvm::Function &function);
-
 // Loops of these bodies that are left are not to be unrolled at any price.
 void forgetUnrolling(llvm::Function &function);
 
