@@ -1,7 +1,7 @@
 //! Functions of Rust's own library that make text of values or values of text, its locks and its panics, by what their symbols spell.
 //!
 //! The rim marks them (`core/llvm/bridge/rust.cpp`), so that they have no bodies and are of one of the rows `enzyme.rust.*`; which of a row's
-//! functions it is says the path, whose parts stand in the symbol behind their lengths. And of flang's library, what moves text.
+//! functions it is says the path, whose parts stand in the symbol behind their lengths.
 
 use enzyme_ir::{Const, Func, FuncId, InstId, Module, ValueId};
 
@@ -20,21 +20,6 @@ const LOCKS: [&str; 2] = ["3sys4sync5mutex", "3sys4sync6rwlock"];
 /// What prints to the terminal, where it writes nothing that it is given.
 const PRINTS: [&str; 2] = ["5stdio6__print", "5stdio7__eprint"];
 
-/// What moves or searches text in flang's library.
-const CHARACTERS: [&str; 11] = [
-    "_FortranAAdjustl",
-    "_FortranAAdjustr",
-    "_FortranATrim",
-    "_FortranARepeat",
-    "_FortranACharacterConcatenate",
-    "_FortranACharacterMax",
-    "_FortranACharacterMin",
-    "_FortranALenTrim",
-    "_FortranAIndex",
-    "_FortranAScan",
-    "_FortranAVerify",
-];
-
 /// The symbol of what `i` calls, if it is of one of these rows.
 fn symbol<'a>(module: &'a Module, func: &Func, i: InstId, rows: &[&str]) -> Option<&'a str> {
     marked(module, module.direct_callee(func, i)?, rows)
@@ -48,11 +33,6 @@ fn marked<'a>(module: &'a Module, f: FuncId, rows: &[&str]) -> Option<&'a str> {
 /// Whether `i` may make text of values.
 pub fn is_made(module: &Module, func: &Func, i: InstId) -> bool {
     symbol(module, func, i, &TEXT).is_some_and(|name| MADE.iter().any(|part| name.contains(part)))
-}
-
-/// Whether `i` is a function of Fortran's library that moves or searches text: what it reads as characters is none of a float.
-pub fn is_of_characters(module: &Module, func: &Func, i: InstId) -> bool {
-    symbol(module, func, i, &CHARACTERS).is_some()
 }
 
 /// Whether `i` begins a panic that carries what it is given.

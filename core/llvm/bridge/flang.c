@@ -272,28 +272,41 @@ int _FortranAPointerDeallocatePolymorphic(descriptor *d, const derived_type *typ
     return _FortranAAllocatableDeallocatePolymorphic(d, type, stat, message, file, line);
 }
 
+// The value, of which the old one may hold a part, is copied before that is given back. It stays where it lies if it is
+// of the same type and shape.
 void _FortranAAssignPolymorphic(descriptor *to, const descriptor *from, const char *file, int line)
 {
     const derived_type *type = derived_of(from), *old_type = derived_of(to);
     if (!type)
         REFUSE("assignment to class(*)", file, line);
-    if (old_type == type || !to->base) {
-        if (!to->base)
-            become(to, type, from->rank, ALLOCATABLE);
-        assign(to, from, file, line, 0);
+    if (finalises(type) || !type->no_defined_assignment)
+        REFUSE("assignment of derived types with finalisers or components with defined assignment", file, line);
+    descriptor made;
+    made.extra = 0;
+    become(&made, type, from->rank, ALLOCATABLE);
+    wide bytes = type->bytes;
+    DIMENSIONS(r, 0, from->rank) {
+        shape(&made, r, from->dims[r].extent, &bytes);
+        made.dims[r].lower = from->dims[r].lower;
+    }
+    made.base = fresh(bytes);
+    copy_derived(made.base, 0, from, count_of(from), 0);
+    if (!type->no_destruction)
+        own_elements(&made, from->rank, type, file, line);
+    const int stays = to->base && old_type == type && same_shape(to, from);
+    if (from->rank < to->rank && (!stays || !type->no_destruction))
+        REFUSE("assignment of a scalar to a polymorphic array of another type or with allocatable components", file, line);
+    destroy(to, file, line);
+    if (stays) {
+        copy_derived(to->base, to, &made, count_of(to), 0);
+        free(made.base);
         return;
     }
-    // The old value, of which the new one may be a part, is given back last.
-    descriptor old;
-    establish(&old, to, to->rank);
-    wide bytes = (wide)to->length;
-    DIMENSIONS(r, 0, to->rank)
-        shape(&old, r, to->dims[r].extent, &bytes);
-    old.base = to->base;
+    free(to->base);
     become(to, type, from->rank, ALLOCATABLE);
-    assign(to, from, file, line, 0);
-    destroy(&old, file, line);
-    free(old.base);
+    DIMENSIONS(r, 0, from->rank)
+        to->dims[r] = made.dims[r];
+    to->base = made.base;
 }
 
 // An array of any rank is passed on by a descriptor of its own: as it is, or with lower bounds of 1 or 0.

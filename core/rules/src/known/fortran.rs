@@ -7,6 +7,16 @@ const fn inactive(title: &'static str, effects: Effects, names: &'static [Name])
     KnownFn { title, names, what: Known::Inactive, effects, returns: None, floats: true }
 }
 
+/// Title of what moves or searches text: what it reads as characters is none of a float.
+const TEXTS: &str = "Fortran: texts, and questions about them";
+
+impl KnownFn {
+    /// Whether the row is that of what moves or searches text in Fortran.
+    pub fn is_fortran_text(&self) -> bool {
+        self.title == TEXTS
+    }
+}
+
 pub(super) static ROWS: &[KnownFn] = &[
     inactive(
         "Fortran: output",
@@ -93,11 +103,16 @@ pub(super) static ROWS: &[KnownFn] = &[
         names![starting "_FortranAMaxloc" "_FortranAMinloc" "_FortranAFindloc"],
     ),
     inactive(
-        "Fortran: texts, and questions about them and about rows of logical data",
+        TEXTS,
         writes_hidden(&[0]),
         names!["_FortranAAdjustl" "_FortranAAdjustr" "_FortranATrim" "_FortranARepeat" "_FortranACharacterConcatenate"
                "_FortranACharacterMax" "_FortranACharacterMin" "_FortranALenTrim" "_FortranAIndex" "_FortranAScan"
-               "_FortranAVerify" "_FortranAAllDim" "_FortranAAnyDim" "_FortranACountDim" "_FortranAParityDim"],
+               "_FortranAVerify"],
+    ),
+    inactive(
+        "Fortran: questions about rows of logical data",
+        writes_hidden(&[0]),
+        names!["_FortranAAllDim" "_FortranAAnyDim" "_FortranACountDim" "_FortranAParityDim"],
     ),
     inactive(
         "Fortran: numbers to integers",
