@@ -20,11 +20,12 @@ esac
 llvm_major=22
 
 # Debian's packages: a build needs LLVM's headers and library, and clang to try the result; the checks load the plugin into each
-# host (clang, flang, lld) compile with sanitizers and OpenMP, look at the format of C++, differentiate C++ libraries, compare with
+# host (clang, flang, lld) compile with sanitizers and OpenMP, look at the format of C++, differentiate C++ libraries and BLAS, compare with
 # ADOL-C, and count instructions.
 build_packages="llvm-22-dev libclang-22-dev clang-22"
 test_packages="flang-22 libflang-22-dev lld-22 libomp-22-dev libclang-rt-22-dev clang-format-22 libc++-22-dev libc++abi-22-dev
-libeigen3-dev libboost-dev libglm-dev libnanoflann-dev libcolpack-dev libmpfr-dev libadolc-dev valgrind cmake pkg-config libllvm19"
+libeigen3-dev libboost-dev libglm-dev libnanoflann-dev libopenblas-dev liblapacke-dev libcolpack-dev libmpfr-dev libadolc-dev valgrind cmake
+pkg-config libllvm19"
 
 say() {
     if [ -t 1 ]; then printf '\033[1m%s\033[0m\n' "$*"; else printf '%s\n' "$*"; fi

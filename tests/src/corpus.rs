@@ -25,6 +25,9 @@ const LEVELS: &str = "// corpus: levels ";
 
 /// The marker of options for the compiler.
 const FLAGS: &str = "// corpus: flags ";
+/// Headers of libraries that programs are linked with: of numbers with many digits, and of linear algebra.
+const LIBRARIES: [(&str, &[&str]); 3] =
+    [("fprt/mpfr.h", &["-lmpfr"]), ("<cblas.h>", &["-lopenblas"]), ("<lapacke.h>", &["-llapacke", "-lopenblas"])];
 
 /// A program.
 #[derive(Clone, Debug)]
@@ -134,11 +137,11 @@ impl Program {
         toolchain::is_cpp(&self.source)
     }
 
-    /// Compiles it with the plugin; one with formats of many digits is linked with what computes in them.
+    /// Compiles it with the plugin; linked with the libraries whose headers it includes.
     pub fn compile(&self, output: &Path, level: Level) -> Result<Compilation> {
         let text = std::fs::read_to_string(&self.source).map_err(Error::io("reading a program"))?;
-        let digits = text.contains("fprt/mpfr.h").then_some("-lmpfr");
-        Ok(Compilation::new(&self.source, output, level).with_plugin()?.flags(&self.flags).libraries(digits))
+        let used = LIBRARIES.iter().filter(|(header, _)| text.contains(header)).flat_map(|(_, libraries)| *libraries);
+        Ok(Compilation::new(&self.source, output, level).with_plugin()?.flags(&self.flags).libraries(used.copied()))
     }
 
     /// Checks what a run of it printed.

@@ -69,7 +69,8 @@ fn compile(folder: &Path, source: &Path, level: &str) -> Result<process::Finishe
     command.current_dir(folder).arg(format!("-{level}")).arg("-g").arg(plugin);
     command.arg(root.join("bindings/fortran/enzyme.f90")).arg(root.join("tests/fortran/check.f90"));
     // Flang makes code on the stack for internal procedures that are handed on.
-    process::run(command.arg(source).args(["-fuse-ld=lld", "-Wl,-z,execstack", "-o", "program"]), COMPILE_LIMIT)
+    command.arg(source).args(["-fuse-ld=lld", "-Wl,-z,execstack", "-o", "program"]);
+    process::run(command.arg("-lopenblas"), COMPILE_LIMIT)
 }
 
 fn run(folder: &Path) -> Result<process::Finished> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 83] = [
+const SOURCES: [&str; 84] = [
     "plugin",
     "options",
     "host",
@@ -34,6 +34,7 @@ const SOURCES: [&str; 83] = [
     "assembly",
     "library",
     "products",
+    "blas",
     "views",
     "slopes",
     "halves",
@@ -100,7 +101,7 @@ const SOURCES: [&str; 83] = [
 ];
 
 /// C files of which the bridge holds the bitcode, beside `strings.cpp`.
-const LIBRARIES: [&str; 4] = ["library", "flang", "products", "checkpoint"];
+const LIBRARIES: [&str; 5] = ["library", "flang", "products", "blas", "checkpoint"];
 /// Simplified, but in the shape that a derivative is made of: not vectorised, every access of its own type.
 const LIBRARY_FLAGS: [&str; 8] = [
     "-O1",
@@ -143,7 +144,7 @@ fn find_config() -> Result<String, String> {
 fn library(clang: &str, name: &str, folder: &str) -> Result<(), String> {
     let (source, bitcode) = (format!("{name}.c"), format!("{folder}/{name}.bc"));
     // What rules copy has the type of the floats.
-    let aliasing = if name == "products" { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
+    let aliasing = if ["products", "blas"].contains(&name) { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
     let mut command = Command::new(clang);
     command.args(LIBRARY_FLAGS).args(["-std=c11", aliasing, &source, "-o", &bitcode]);
     if !command.status().map_err(|e| format!("{clang}: {e}"))?.success() {

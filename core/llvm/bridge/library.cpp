@@ -1,7 +1,8 @@
-// Bodies for functions that stand in libraries and link data structures or move data: library.c, flang.c and
-// strings.cpp say which; the build compiles them to bitcode. A call in a prepared clone goes to an internal copy named
-// `enzyme.lib.` and the symbol.
+// Bodies for functions that stand in libraries and link data structures, move data or compute: library.c, flang.c,
+// blas.c and strings.cpp say which; the build compiles them to bitcode. A call in a prepared clone goes to an internal
+// copy named `enzyme.lib.` and the symbol.
 
+#include "products.h"
 #include "support.h"
 
 #include "llvm/Analysis/ConstantFolding.h"
@@ -13,7 +14,7 @@ using namespace llvm;
 
 namespace {
 
-// What the build made of the three files.
+// What the build made of three of these files.
 constexpr unsigned char kNodes[] = {
 #include "library.inc"
 };
@@ -53,12 +54,14 @@ StringRef bitcode(StringRef name) {
   };
   if (isFlang(name))
     return text(kFlang, sizeof kFlang);
+  if (enz::isBlas(name))
+    return enz::blasBitcode();
   return isString(name) ? text(kStrings, sizeof kStrings) : text(kNodes, sizeof kNodes);
 }
 
-// Whether the body may be meant: same parameters and result.
+// Whether the body may be meant: same parameters and result. Of BLAS callers of several languages say other things.
 bool fits(const Function &declared, const Function &body) {
-  return declared.getFunctionType() == body.getFunctionType();
+  return declared.getFunctionType() == body.getFunctionType() || enz::isBlas(declared.getName());
 }
 
 // What a program says of its derived types, by the flags of flang's descriptions of them (derived_type in
@@ -147,7 +150,14 @@ private:
           use(*constant);
     if (auto *function = dyn_cast<Function>(&value)) {
       const std::string name = ("enzyme.lib." + function->getName()).str();
-      if (function->isDeclaration()) {
+      StringRef product = function->getName();
+      if (product.consume_front("product_")) {
+        Function *rule = enz::blasProduct(to, product);
+        Function *plain = function->getParent()->getFunction(("plain_product_" + product).str());
+        map[function] = rule ? rule : to.getFunction(("enzyme.lib.plain_product_" + product).str());
+        if (!map[function])
+          map[function] = declare(*plain);
+      } else if (function->isDeclaration()) {
         StringRef symbol = function->getName();
         symbol.consume_front(kOriginal);
         map[function] = to.getOrInsertFunction(symbol, function->getFunctionType()).getCallee();

@@ -355,6 +355,7 @@ void enz::keepOrder(Function &function) {
 }
 
 bool enz::normalise(Function &function) {
+  bool changed = enz::callBlasBodies(function);
   SmallVector<CallInst *, 32> calls;
   SmallVector<IntToPtrInst *, 8> addresses;
   bool launders = false;
@@ -368,7 +369,6 @@ bool enz::normalise(Function &function) {
         addresses.push_back(cast);
       }
     }
-  bool changed = false;
   for (BasicBlock &block : function)
     for (Instruction &inst : block)
       if (auto *call = dyn_cast<CallBase>(&inst))

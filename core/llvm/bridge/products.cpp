@@ -6,6 +6,8 @@
 // `multiply`, which computes C = alpha A B + beta C for operands with any strides, by the kernel; and the rules for
 // that. In a prepared clone a call of the kernel becomes one of `multiply`. The user's functions keep their calls.
 //
+// BLAS's product of matrices is a kernel, too, of what blas.c is written with (blas.cpp).
+//
 // faer's products into the lower half of a matrix have no rule. In a clone they become calls of `part` in products.c,
 // whose code is differentiated: it is made of products that have one. (faer turns those into the upper half round.)
 //
@@ -53,6 +55,8 @@ enum class Form {
   // are
   // views behind pointers (views.cpp), alpha lies behind one
   Views,
+  // `dgemm_` or `cblas_dgemm`, which blas.c is written with: no calls of it are left
+  Blas,
 };
 
 // Of a path: the arguments of the template, where `T` is the type, `A`, `B` and `C` the layouts, `?` anything. Of a
@@ -76,6 +80,7 @@ constexpr Row kRows[] = {
     {"matrixmultiply::gemm::sgemm", "", "", "lllrpllpllrpll", Form::Strided},
     {"faer::linalg::matmul::matmul_imp", "", "", "pbpbpbp", Form::Views},
 };
+constexpr Row kBlas = {"", "", "", "", Form::Blas};
 
 // faer's products into the lower half of a matrix end in assembly that the crate private-gemm-x86 writes as it runs.
 // Its parameters: type, type of indices, instructions, rows, columns, depth, C, its two strides, indices of rows and of
@@ -194,10 +199,36 @@ std::optional<Kernel> matchTemplate(const Row &row, StringRef path, const Functi
   return Kernel{&row, real, Vector | (rows_a ? RowsOfA | StridedC : 0u) | (rows_b ? StridedB : 0u)};
 }
 
+// BLAS's product of matrices, as a program declares it: after the arguments in Fortran may come the lengths of texts.
+std::optional<Kernel> matchBlas(const Function &function) {
+  const std::optional<enz::BlasName> name = enz::blasName(function.getName());
+  const FunctionType *type = function.getFunctionType();
+  if (!name || name->stem != "gemm" || type->isVarArg() || !function.isDeclaration())
+    return std::nullopt;
+  LLVMContext &context = function.getContext();
+  Type *real = name->isDouble ? Type::getDoubleTy(context) : Type::getFloatTy(context);
+  const StringRef codes = name->inC ? "eeeiiirpipirpi" : "ppppppppppppp";
+  const unsigned given = type->getNumParams();
+  if (name->inC ? given != codes.size() : given < codes.size())
+    return std::nullopt;
+  const auto fits = [&](unsigned n, char code) {
+    const Type *param = type->getParamType(n);
+    return code == 'p'   ? param->isPointerTy()
+           : code == 'r' ? param == real
+                         : param->isIntegerTy(name->isWide ? 64 : 32) || (code == 'e' && param->isIntegerTy());
+  };
+  for (unsigned n = 0; n < given; ++n)
+    if (n < codes.size() ? !fits(n, codes[n]) : !type->getParamType(n)->isIntegerTy())
+      return std::nullopt;
+  return Kernel{&kBlas, real, 0};
+}
+
 std::optional<Kernel> kernelOf(const Function &function) {
   const StringRef name = function.getName();
   if (function.getCallingConv() != CallingConv::C)
     return std::nullopt;
+  if (const std::optional<Kernel> blas = matchBlas(function))
+    return blas;
   const bool rust = name.starts_with("_R") && (name.contains("matrixmultiply") || name.contains("10matmul_imp"));
   if (!rust && !name.starts_with("_ZN5Eigen8internal29general_matrix_") && !name.starts_with("_ZN14matrixmultiply") &&
       !name.starts_with("_ZN4faer6linalg6matmul10matmul_imp"))
@@ -297,16 +328,24 @@ public:
       return false;
     Function *product = declare(*multiply, "multiply");
     map_[multiply] = product;
-    const bool strided = what_.row->form == Form::Strided || what_.row->form == Form::Views;
-    if (!strided)
+    const Form form = what_.row->form;
+    const bool blas = form == Form::Blas, strided = form == Form::Strided || form == Form::Views;
+    Function *gemm = named("gemm"), *linked = named("is_linked"), *by_library = named("by_library");
+    if (blas && gemm && linked && by_library) {
+      map_[gemm] = callBlas(declare(*gemm, "gemm"));
+      map_[linked] = isLinked(declare(*linked, "is_linked"));
+    } else if (blas) {
+      return false;
+    } else if (!strided) {
       map_[kernel] = adapter(declare(*kernel, "kernel"));
+    }
     SmallVector<std::pair<Function *, Function *>, 8> bodies;
     for (Function &from : **rules) {
       // A kernel that takes all strides needs none of what makes it do so.
       const StringRef stem = from.getName().drop_back(std::min(from.getName().size(), suffix.size()));
-      if (strided && (stem == "general" || stem == "loops" || stem == "kernel"))
+      if ((strided && stem == "loops") || ((strided || blas) && (stem == "general" || stem == "kernel")))
         continue;
-      if (what_.row->form != Form::Views && stem == "part")
+      if ((form != Form::Views && stem == "part") || (!blas && is_contained({gemm, linked, by_library}, &from)))
         continue;
       if (map_.count(&from) || (!from.isDeclaration() && !from.getName().ends_with(suffix)))
         continue;
@@ -325,8 +364,10 @@ public:
     SmallVector<Value *, 14> args;
     for (Argument &arg : product->args())
       args.push_back(&arg);
-    if (what_.row->form == Form::Views) {
+    if (form == Form::Views) {
       callWithViews(b, args);
+    } else if (blas) {
+      b.CreateCall(cast<Function>(map_[by_library]), args);
     } else if (strided) {
       b.CreateCall(kernel_.getFunctionType(), &kernel_, args)->setCallingConv(kernel_.getCallingConv());
     } else {
@@ -438,6 +479,50 @@ private:
     return made;
   }
 
+  // Whether the program has the function, which it need not if only its bodies here ask for it.
+  Function *isLinked(Function *made) {
+    IRBuilder<> b(BasicBlock::Create(context_, "", made));
+    b.CreateRet(b.CreateIsNotNull(&kernel_));
+    made->addRetAttr(Attribute::ZExt);
+    return made;
+  }
+
+  // `gemm` of products.c: which factors are transposed, rows, columns, depth, alpha, A, its stride, B, its stride,
+  // beta, C, its stride.
+  Function *callBlas(Function *made) {
+    const std::optional<enz::BlasName> name = enz::blasName(kernel_.getName());
+    IRBuilder<> b(BasicBlock::Create(context_, "", made));
+    Type *whole = b.getIntNTy(name && name->isWide ? 64 : 32);
+    SmallVector<Value *, 15> args;
+    for (Argument &arg : made->args()) {
+      const bool moves = arg.getArgNo() < 2;
+      if (name && name->inC)
+        args.push_back(moves ? b.CreateSelect(b.CreateTrunc(&arg, b.getInt1Ty()), b.getInt32(112), b.getInt32(111))
+                       : arg.getType()->isIntegerTy() ? b.CreateTrunc(&arg, whole)
+                                                      : &arg);
+      else if (arg.getType()->isPointerTy())
+        args.push_back(&arg);
+      else {
+        Value *value = moves ? b.CreateSelect(b.CreateTrunc(&arg, b.getInt1Ty()), b.getInt8('T'), b.getInt8('N'))
+                       : arg.getType()->isIntegerTy() ? b.CreateTrunc(&arg, whole)
+                                                      : &arg;
+        args.push_back(b.CreateAlloca(value->getType()));
+        b.CreateStore(value, args.back());
+      }
+    }
+    const FunctionType *type = kernel_.getFunctionType();
+    if (name && name->inC)
+      args.insert(args.begin(), b.getInt32(102));
+    while (args.size() < type->getNumParams())
+      args.push_back(ConstantInt::get(type->getParamType(args.size()), 1));
+    for (unsigned n = 0; n < args.size(); ++n)
+      if (args[n]->getType()->isIntegerTy())
+        args[n] = b.CreateZExtOrTrunc(args[n], type->getParamType(n));
+    b.CreateCall(kernel_.getFunctionType(), &kernel_, args)->setCallingConv(kernel_.getCallingConv());
+    b.CreateRetVoid();
+    return made;
+  }
+
   Module &module_;
   LLVMContext &context_;
   Function &kernel_;
@@ -475,6 +560,8 @@ SmallVector<Value *, 14> operands(CallBase &call, const Kernel &kernel) {
   }
   case Form::Strided:
     return SmallVector<Value *, 14>(call.args());
+  case Form::Blas:
+    return {};
   case Form::Views: {
     StructType *type = enz::viewType(b.getContext());
     const auto get = [&](unsigned view, unsigned field) -> Value * {
@@ -612,9 +699,22 @@ SmallVector<std::array<Function *, 4>, 4> enz::productRules(Module &module) {
   return out;
 }
 
+Function *enz::blasProduct(Module &module, StringRef type) {
+  for (Function &function : module) {
+    const std::optional<Kernel> kernel = enz::isKernel(function) ? matchBlas(function) : std::nullopt;
+    if (kernel && kernel->real->isDoubleTy() == type.starts_with("f64"))
+      if (Function *product = module.getFunction(nameFor(function, "multiply")))
+        return product;
+  }
+  return nullptr;
+}
+
 void enz_make_products(EnzHost host) {
+  enz::declareBlas(*host->module);
   SmallVector<std::pair<Function *, Kernel>, 4> kernels;
   for (Function &function : *host->module) {
+    if (matchBlas(function))
+      function.addFnAttr(kKernel);
     if (!enz::isKernel(function) || host->module->getFunction(nameFor(function, "multiply")))
       continue;
     if (const std::optional<Kernel> kernel = kernelOf(function); kernel && !function.hasLocalLinkage())

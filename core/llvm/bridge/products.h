@@ -21,6 +21,21 @@ bool callProducts(llvm::Function &clone);
 // The functions that stand for products, each followed by its augmented primal, reverse and forward rule.
 llvm::SmallVector<std::array<llvm::Function *, 4>, 4> productRules(llvm::Module &module);
 
+// What the name of a function of BLAS or LAPACK says (blas.cpp).
+struct BlasName {
+  llvm::StringRef stem; // without the letter of its type
+  bool isDouble;
+  bool inC;
+  bool isWide; // its integers have 64 bits
+};
+std::optional<BlasName> blasName(llvm::StringRef name);
+
+// Declares the library's product of matrices where the program calls another function that has a body here.
+void declareBlas(llvm::Module &module);
+
+// The function for products of a type, `f64` or `f32`, that calls it; null if there is none.
+llvm::Function *blasProduct(llvm::Module &module, llvm::StringRef type);
+
 // The type of a matrix of the Rust crate faer: where it lies, its rows and columns, their strides (views.cpp).
 llvm::StructType *viewType(llvm::LLVMContext &context);
 

@@ -179,6 +179,49 @@ void NAME(general)(whole m, whole k, whole n, REAL alpha, const REAL *a, whole r
   free(memory);
 }
 
+// What BLAS computes, of matrices that lie in columns. Not every program has it that names another function of BLAS.
+_Bool NAME(is_linked)(void);
+void NAME(gemm)(_Bool ta, _Bool tb, whole m, whole n, whole k, REAL alpha, const REAL *a, whole lda, const REAL *b,
+                whole ldb, REAL beta, REAL *c, whole ldc);
+
+// How far apart the columns of a matrix lie, or those of its transpose; 0 if it lies in no such way.
+INLINE whole NAME(leading)(whole rows, whole columns, whole rs, whole cs, _Bool *transposed) {
+  *transposed = 0;
+  if ((rs == 1 || rows == 1) && (cs >= rows || columns == 1))
+    return columns == 1 ? rows : cs;
+  *transposed = 1;
+  if ((cs == 1 || columns == 1) && (rs >= columns || rows == 1))
+    return rows == 1 ? columns : rs;
+  return 0;
+}
+
+// C = alpha A B + beta C by BLAS, where that takes operands as they lie.
+void NAME(by_library)(whole m, whole k, whole n, REAL alpha, const REAL *a, whole rsa, whole csa, const REAL *b,
+                      whole rsb, whole csb, REAL beta, REAL *c, whole rsc, whole csc) {
+  if (m <= 0 || n <= 0)
+    return;
+  const _Bool is_large = m > 1 && k > 1 && n > 1 && m * k * n > SMALL;
+  if (is_large && alpha != 0 && NAME(is_linked)()) {
+    _Bool ta, tb, tc;
+    whole lda = NAME(leading)(m, k, rsa, csa, &ta), ldb = NAME(leading)(k, n, rsb, csb, &tb);
+    whole ldc = NAME(leading)(m, n, rsc, csc, &tc);
+    if (lda && ldb && ldc) {
+      // C^T = B^T A^T.
+      if (tc)
+        NAME(gemm)(!tb, !ta, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc);
+      else
+        NAME(gemm)(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+      return;
+    }
+  }
+  if (beta != 1)
+    for (whole j = 0; j < n; j++)
+      for (whole i = 0; i < m; i++)
+        c[i * rsc + j * csc] = beta == 0 ? 0 : beta * c[i * rsc + j * csc];
+  if (k > 0 && alpha != 0)
+    NAME(loops)(m, k, n, alpha, a, rsa, csa, b, rsb, csb, c, rsc, csc);
+}
+
 // C += alpha A B for a derivative C, of which the factor at `side` is another.
 INLINE void NAME(add)(whole m, whole k, whole n, REAL alpha, const REAL *a, whole rsa, whole csa, const REAL *b,
                       whole rsb, whole csb, REAL *c, whole rsc, whole csc, int side, int flags) {

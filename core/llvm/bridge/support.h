@@ -207,6 +207,13 @@ bool hasLibraryBody(llvm::StringRef name);
 // An internal function that does what the library function `declared` does, or null.
 llvm::Function *libraryBody(llvm::Function &declared);
 
+// Whether a symbol is one of those of blas.c, and what the build made of that.
+bool isBlas(llvm::StringRef name);
+llvm::StringRef blasBitcode();
+
+// Sends calls of BLAS and LAPACK to the bodies that are known; whether there were any.
+bool callBlasBodies(llvm::Function &function);
+
 // Sends calls of flang's run-time library to the bodies that are known; whether there were any.
 bool callFlangBodies(llvm::Function &function);
 

@@ -163,7 +163,7 @@ options! {
     inline_count: i64 = 20000, "enzyme-inline-count", "Instructions that may be inlined into a function before it is differentiated (0: never)";
     max_tape: u64 = 0, "enzyme-max-tape", "Bytes (K, M, G) that the caches of a loop may take before it is checkpointed (0: never)";
     cache_price: i64 = 100, "enzyme-cache-price", "What keeping a value for the reverse sweep costs, in percent: 1 keeps, 1000000 rebuilds all it can";
-    products: bool = true, "enzyme-products", "Differentiate products of matrices that Eigen and matrixmultiply compute by rule, not by their code";
+    products: bool = true, "enzyme-products", "Differentiate products of matrices that Eigen, BLAS and Rust's libraries compute by rule, not by their code";
     truncate_all: String = String::new(), "enzyme-truncate-all", "Round all operations: 64to32, or 11-52to8-7 for bits of exponent and digits; several with ;";
     strong_zero: bool = false, "enzyme-strong-zero", "A zero adjoint stays zero through infinite partial derivatives";
 }

@@ -1,0 +1,87 @@
+// Bodies for the functions of BLAS and LAPACK that programs call by their names in Fortran (`dgemm_`), in C
+// (`cblas_dgemm`, `LAPACKE_dgesv`) and with integers of 64 bits (`dgemm_64_`, `cblas_dgemm64_`): a derivative is made
+// of these. The program itself keeps its calls of the library. blas.cpp copies them into the module; the build compiles
+// this file to bitcode.
+//
+// Reference: Dongarra, Du Croz, Hammarling, Hanson, "An extended set of Fortran basic linear algebra subprograms",
+// 1988, and the LAPACK Users' Guide, 1999, for what the functions do; blas.inc.h says how they do it.
+//
+// Invariants: what is not to be read (C where beta is zero, the other half of a matrix) is not read; nothing is written
+// beyond what the library writes, but for work space. Pivots are those of the library, unless columns have elements of
+// the same size. Arguments that the library would refuse are not looked for.
+// Not handled: complex numbers; eigenvalues, singular values and least squares; packed matrices.
+
+typedef long long whole;
+typedef __SIZE_TYPE__ size;
+
+void *malloc(size bytes);
+void free(void *memory);
+double sqrt(double);
+float sqrtf(float);
+
+#define INLINE __attribute__((always_inline)) static inline
+#define SHARED __attribute__((noinline)) static
+
+// Rows or columns that are worked through by loops.
+enum { SIDE = 16 };
+
+// What characters and numbers of cblas and LAPACKE say. A conjugate is what it is of.
+INLINE _Bool is(const char *given, char small) { return (*given | 0x20) == small; }
+INLINE _Bool moved(const char *transposed) { return !is(transposed, 'n'); }
+enum { ROWS = 101, COLUMNS, PLAIN = 111, TRANSPOSED, UPPER = 121, LOWER, NOT_UNIT = 131, UNIT, LEFT = 141, RIGHT };
+
+// A vector whose stride is negative begins at its end.
+#define FIRST(n, inc) ((inc) < 0 ? (1 - (n)) * (inc) : 0)
+
+#define JOIN(a, b) a##b
+#define GLUE(a, b) JOIN(a, b)
+
+#define REAL double
+#define LETTER d
+#define ROOT sqrt
+#define NAME(x) GLUE(GLUE(x, _f64), WIDTH)
+#define INT int
+#define WIDTH
+#define END _
+#define CEND
+#include "blas.inc.h"
+#include "blas_names.h"
+#undef INT
+#undef WIDTH
+#undef END
+#undef CEND
+#define INT whole
+#define WIDTH _64
+#define END _64_
+#define CEND 64_
+#include "blas.inc.h"
+#include "blas_names.h"
+#undef INT
+#undef WIDTH
+#undef END
+#undef CEND
+#undef REAL
+#undef LETTER
+#undef ROOT
+#undef NAME
+
+#define REAL float
+#define LETTER s
+#define ROOT sqrtf
+#define NAME(x) GLUE(GLUE(x, _f32), WIDTH)
+#define INT int
+#define WIDTH
+#define END _
+#define CEND
+#include "blas.inc.h"
+#include "blas_names.h"
+#undef INT
+#undef WIDTH
+#undef END
+#undef CEND
+#define INT whole
+#define WIDTH _64
+#define END _64_
+#define CEND 64_
+#include "blas.inc.h"
+#include "blas_names.h"

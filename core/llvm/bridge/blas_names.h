@@ -1,0 +1,318 @@
+// The functions of blas.c by their names, for one type of numbers, REAL, and one of integers, INT.
+
+#define FORTRAN(name) GLUE(GLUE(LETTER, name), END)
+#define OF_FORTRAN(before, name) GLUE(GLUE(GLUE(before, LETTER), name), END)
+#define CBLAS(name) GLUE(GLUE(GLUE(cblas_, LETTER), name), CEND)
+#define OF_CBLAS(before, name) GLUE(GLUE(GLUE(GLUE(cblas_, before), LETTER), name), CEND)
+#define LAPACKE(name) GLUE(GLUE(GLUE(LAPACKE_, LETTER), name), CEND)
+
+// The strides of a matrix that lies in columns, or in rows, and of its transpose.
+#define RS(transposed, ld) ((transposed) ? (ld) : 1)
+#define CS(transposed, ld) ((transposed) ? 1 : (ld))
+
+// Vectors.
+
+REAL FORTRAN(dot)(const INT *n, const REAL *x, const INT *incx, const REAL *y, const INT *incy) {
+  return NAME(dot)(*n, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy);
+}
+REAL CBLAS(dot)(INT n, const REAL *x, INT incx, const REAL *y, INT incy) {
+  return NAME(dot)(n, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy);
+}
+REAL FORTRAN(nrm2)(const INT *n, const REAL *x, const INT *inc) { return NAME(nrm2)(*n, x, *inc); }
+REAL CBLAS(nrm2)(INT n, const REAL *x, INT inc) { return NAME(nrm2)(n, x, inc); }
+REAL FORTRAN(asum)(const INT *n, const REAL *x, const INT *inc) { return NAME(asum)(*n, x, *inc); }
+REAL CBLAS(asum)(INT n, const REAL *x, INT inc) { return NAME(asum)(n, x, inc); }
+INT OF_FORTRAN(i, amax)(const INT *n, const REAL *x, const INT *inc) {
+  return *n > 0 ? (INT)(NAME(iamax)(*n, x, *inc) + 1) : 0;
+}
+size OF_CBLAS(i, amax)(INT n, const REAL *x, INT inc) { return n > 0 ? (size)NAME(iamax)(n, x, inc) : 0; }
+void FORTRAN(axpy)(const INT *n, const REAL *alpha, const REAL *x, const INT *incx, REAL *y, const INT *incy) {
+  NAME(axpy)(*n, *alpha, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy);
+}
+void CBLAS(axpy)(INT n, REAL alpha, const REAL *x, INT incx, REAL *y, INT incy) {
+  NAME(axpy)(n, alpha, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy);
+}
+void FORTRAN(scal)(const INT *n, const REAL *alpha, REAL *x, const INT *inc) { NAME(scal)(*n, *alpha, x, *inc); }
+void CBLAS(scal)(INT n, REAL alpha, REAL *x, INT inc) { NAME(scal)(n, alpha, x, inc); }
+void FORTRAN(copy)(const INT *n, const REAL *x, const INT *incx, REAL *y, const INT *incy) {
+  NAME(copy)(*n, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy);
+}
+void CBLAS(copy)(INT n, const REAL *x, INT incx, REAL *y, INT incy) {
+  NAME(copy)(n, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy);
+}
+void FORTRAN(swap)(const INT *n, REAL *x, const INT *incx, REAL *y, const INT *incy) {
+  NAME(swap)(*n, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy);
+}
+void CBLAS(swap)(INT n, REAL *x, INT incx, REAL *y, INT incy) {
+  NAME(swap)(n, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy);
+}
+void FORTRAN(rot)(const INT *n, REAL *x, const INT *incx, REAL *y, const INT *incy, const REAL *c, const REAL *s) {
+  NAME(rot)(*n, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy, *c, *s);
+}
+void CBLAS(rot)(INT n, REAL *x, INT incx, REAL *y, INT incy, REAL c, REAL s) {
+  NAME(rot)(n, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy, c, s);
+}
+
+// Matrices and vectors.
+
+void FORTRAN(gemv)(const char *trans, const INT *m, const INT *n, const REAL *alpha, const REAL *a, const INT *lda,
+                   const REAL *x, const INT *incx, const REAL *beta, REAL *y, const INT *incy) {
+  _Bool t = moved(trans);
+  whole rows = t ? *n : *m, columns = t ? *m : *n;
+  NAME(product)(rows, columns, 1, *alpha, a, RS(t, *lda), CS(t, *lda), x + FIRST(columns, *incx), *incx, 1, *beta,
+                y + FIRST(rows, *incy), *incy, 1);
+}
+void CBLAS(gemv)(INT order, INT trans, INT m, INT n, REAL alpha, const REAL *a, INT lda, const REAL *x, INT incx,
+                 REAL beta, REAL *y, INT incy) {
+  _Bool moves = trans != PLAIN, t = moves != (order == ROWS);
+  whole rows = moves ? n : m, columns = moves ? m : n;
+  NAME(product)(rows, columns, 1, alpha, a, RS(t, lda), CS(t, lda), x + FIRST(columns, incx), incx, 1, beta,
+                y + FIRST(rows, incy), incy, 1);
+}
+void FORTRAN(gbmv)(const char *trans, const INT *m, const INT *n, const INT *kl, const INT *ku, const REAL *alpha,
+                   const REAL *a, const INT *lda, const REAL *x, const INT *incx, const REAL *beta, REAL *y,
+                   const INT *incy) {
+  _Bool t = moved(trans);
+  NAME(gbmv)(*m, *n, *kl, *ku, *alpha, a, 1, *lda, x + FIRST(t ? *m : *n, *incx), *incx, *beta,
+             y + FIRST(t ? *n : *m, *incy), *incy, t);
+}
+void FORTRAN(ger)(const INT *m, const INT *n, const REAL *alpha, const REAL *x, const INT *incx, const REAL *y,
+                  const INT *incy, REAL *a, const INT *lda) {
+  NAME(ger)(*m, *n, *alpha, x + FIRST(*m, *incx), *incx, y + FIRST(*n, *incy), *incy, a, 1, *lda);
+}
+void CBLAS(ger)(INT order, INT m, INT n, REAL alpha, const REAL *x, INT incx, const REAL *y, INT incy, REAL *a,
+                INT lda) {
+  NAME(ger)(m, n, alpha, x + FIRST(m, incx), incx, y + FIRST(n, incy), incy, a, RS(order == ROWS, lda),
+            CS(order == ROWS, lda));
+}
+void FORTRAN(symv)(const char *uplo, const INT *n, const REAL *alpha, const REAL *a, const INT *lda, const REAL *x,
+                   const INT *incx, const REAL *beta, REAL *y, const INT *incy) {
+  NAME(symv)(is(uplo, 'u'), *n, *alpha, a, 1, *lda, x + FIRST(*n, *incx), *incx, *beta, y + FIRST(*n, *incy), *incy);
+}
+void CBLAS(symv)(INT order, INT uplo, INT n, REAL alpha, const REAL *a, INT lda, const REAL *x, INT incx, REAL beta,
+                 REAL *y, INT incy) {
+  NAME(symv)(uplo == UPPER, n, alpha, a, RS(order == ROWS, lda), CS(order == ROWS, lda), x + FIRST(n, incx), incx, beta,
+             y + FIRST(n, incy), incy);
+}
+void FORTRAN(syr)(const char *uplo, const INT *n, const REAL *alpha, const REAL *x, const INT *incx, REAL *a,
+                  const INT *lda) {
+  x += FIRST(*n, *incx);
+  NAME(syr2)(is(uplo, 'u'), *n, *alpha, x, *incx, x, *incx, a, 1, *lda, 1);
+}
+void CBLAS(syr)(INT order, INT uplo, INT n, REAL alpha, const REAL *x, INT incx, REAL *a, INT lda) {
+  x += FIRST(n, incx);
+  NAME(syr2)(uplo == UPPER, n, alpha, x, incx, x, incx, a, RS(order == ROWS, lda), CS(order == ROWS, lda), 1);
+}
+void FORTRAN(syr2)(const char *uplo, const INT *n, const REAL *alpha, const REAL *x, const INT *incx, const REAL *y,
+                   const INT *incy, REAL *a, const INT *lda) {
+  NAME(syr2)(is(uplo, 'u'), *n, *alpha, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy, a, 1, *lda, 0);
+}
+void CBLAS(syr2)(INT order, INT uplo, INT n, REAL alpha, const REAL *x, INT incx, const REAL *y, INT incy, REAL *a,
+                 INT lda) {
+  NAME(syr2)(uplo == UPPER, n, alpha, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy, a, RS(order == ROWS, lda),
+             CS(order == ROWS, lda), 0);
+}
+
+// Of a triangle that is transposed the other half counts.
+#define ON_VECTOR(name)                                                                                                \
+  void FORTRAN(name)(const char *uplo, const char *trans, const char *diag, const INT *n, const REAL *a,               \
+                     const INT *lda, REAL *x, const INT *inc) {                                                        \
+    _Bool t = moved(trans);                                                                                            \
+    NAME(name)(is(uplo, 'u') != t, is(diag, 'u'), *n, a, RS(t, *lda), CS(t, *lda), x + FIRST(*n, *inc), *inc);         \
+  }                                                                                                                    \
+  void CBLAS(name)(INT order, INT uplo, INT trans, INT diag, INT n, const REAL *a, INT lda, REAL *x, INT inc) {        \
+    _Bool moves = trans != PLAIN, t = moves != (order == ROWS);                                                        \
+    NAME(name)((uplo == UPPER) != moves, diag == UNIT, n, a, RS(t, lda), CS(t, lda), x + FIRST(n, inc), inc);          \
+  }
+ON_VECTOR(trmv)
+ON_VECTOR(trsv)
+
+// Matrices.
+
+void FORTRAN(gemm)(const char *transa, const char *transb, const INT *m, const INT *n, const INT *k, const REAL *alpha,
+                   const REAL *a, const INT *lda, const REAL *b, const INT *ldb, const REAL *beta, REAL *c,
+                   const INT *ldc) {
+  _Bool ta = moved(transa), tb = moved(transb);
+  NAME(product)(*m, *k, *n, *alpha, a, RS(ta, *lda), CS(ta, *lda), b, RS(tb, *ldb), CS(tb, *ldb), *beta, c, 1, *ldc);
+}
+void CBLAS(gemm)(INT order, INT transa, INT transb, INT m, INT n, INT k, REAL alpha, const REAL *a, INT lda,
+                 const REAL *b, INT ldb, REAL beta, REAL *c, INT ldc) {
+  _Bool rows = order == ROWS, ta = (transa != PLAIN) != rows, tb = (transb != PLAIN) != rows;
+  NAME(product)(m, k, n, alpha, a, RS(ta, lda), CS(ta, lda), b, RS(tb, ldb), CS(tb, ldb), beta, c, RS(rows, ldc),
+                CS(rows, ldc));
+}
+
+// From the right: what is transposed is multiplied from the left.
+#define ON_MATRIX(name)                                                                                                \
+  INLINE void NAME(name##_on)(_Bool right, _Bool upper, _Bool moves, _Bool unit, whole m, whole n, REAL alpha,         \
+                              const REAL *a, whole rsa, whole csa, REAL *b, whole rsb, whole csb) {                    \
+    _Bool t = moves != right;                                                                                          \
+    NAME(scale_all)(m, n, alpha, b, rsb, csb);                                                                         \
+    NAME(name)(upper != t, unit, right ? n : m, right ? m : n, a, t ? csa : rsa, t ? rsa : csa, b, right ? csb : rsb,  \
+               right ? rsb : csb);                                                                                     \
+  }                                                                                                                    \
+  void FORTRAN(name)(const char *side, const char *uplo, const char *trans, const char *diag, const INT *m,            \
+                     const INT *n, const REAL *alpha, const REAL *a, const INT *lda, REAL *b, const INT *ldb) {        \
+    NAME(name##_on)(is(side, 'r'), is(uplo, 'u'), moved(trans), is(diag, 'u'), *m, *n, *alpha, a, 1, *lda, b, 1,       \
+                    *ldb);                                                                                             \
+  }                                                                                                                    \
+  void CBLAS(name)(INT order, INT side, INT uplo, INT trans, INT diag, INT m, INT n, REAL alpha, const REAL *a,        \
+                   INT lda, REAL *b, INT ldb) {                                                                        \
+    _Bool rows = order == ROWS;                                                                                        \
+    NAME(name##_on)(side == RIGHT, uplo == UPPER, trans != PLAIN, diag == UNIT, m, n, alpha, a, RS(rows, lda),         \
+                    CS(rows, lda), b, RS(rows, ldb), CS(rows, ldb));                                                   \
+  }
+ON_MATRIX(trmm)
+ON_MATRIX(trsm)
+
+INLINE void NAME(symm_on)(_Bool right, _Bool upper, whole m, whole n, REAL alpha, const REAL *a, whole rsa, whole csa,
+                          const REAL *b, whole rsb, whole csb, REAL beta, REAL *c, whole rsc, whole csc) {
+  NAME(symm)(upper, right ? n : m, right ? m : n, alpha, a, rsa, csa, b, right ? csb : rsb, right ? rsb : csb, beta, c,
+             right ? csc : rsc, right ? rsc : csc);
+}
+void FORTRAN(symm)(const char *side, const char *uplo, const INT *m, const INT *n, const REAL *alpha, const REAL *a,
+                   const INT *lda, const REAL *b, const INT *ldb, const REAL *beta, REAL *c, const INT *ldc) {
+  NAME(symm_on)(is(side, 'r'), is(uplo, 'u'), *m, *n, *alpha, a, 1, *lda, b, 1, *ldb, *beta, c, 1, *ldc);
+}
+void CBLAS(symm)(INT order, INT side, INT uplo, INT m, INT n, REAL alpha, const REAL *a, INT lda, const REAL *b,
+                 INT ldb, REAL beta, REAL *c, INT ldc) {
+  _Bool rows = order == ROWS;
+  NAME(symm_on)(side == RIGHT, uplo == UPPER, m, n, alpha, a, RS(rows, lda), CS(rows, lda), b, RS(rows, ldb),
+                CS(rows, ldb), beta, c, RS(rows, ldc), CS(rows, ldc));
+}
+void FORTRAN(syrk)(const char *uplo, const char *trans, const INT *n, const INT *k, const REAL *alpha, const REAL *a,
+                   const INT *lda, const REAL *beta, REAL *c, const INT *ldc) {
+  _Bool t = moved(trans);
+  NAME(half_product)(is(uplo, 'u'), *n, *k, *alpha, a, RS(t, *lda), CS(t, *lda), a, RS(t, *lda), CS(t, *lda), *beta, c,
+                     1, *ldc);
+}
+void CBLAS(syrk)(INT order, INT uplo, INT trans, INT n, INT k, REAL alpha, const REAL *a, INT lda, REAL beta, REAL *c,
+                 INT ldc) {
+  _Bool rows = order == ROWS, t = (trans != PLAIN) != rows;
+  NAME(half_product)(uplo == UPPER, n, k, alpha, a, RS(t, lda), CS(t, lda), a, RS(t, lda), CS(t, lda), beta, c,
+                     RS(rows, ldc), CS(rows, ldc));
+}
+void FORTRAN(syr2k)(const char *uplo, const char *trans, const INT *n, const INT *k, const REAL *alpha, const REAL *a,
+                    const INT *lda, const REAL *b, const INT *ldb, const REAL *beta, REAL *c, const INT *ldc) {
+  _Bool t = moved(trans), upper = is(uplo, 'u');
+  whole rsa = RS(t, *lda), csa = CS(t, *lda), rsb = RS(t, *ldb), csb = CS(t, *ldb);
+  NAME(half_product)(upper, *n, *k, *alpha, a, rsa, csa, b, rsb, csb, *beta, c, 1, *ldc);
+  NAME(half_product)(upper, *n, *k, *alpha, b, rsb, csb, a, rsa, csa, 1, c, 1, *ldc);
+}
+void CBLAS(syr2k)(INT order, INT uplo, INT trans, INT n, INT k, REAL alpha, const REAL *a, INT lda, const REAL *b,
+                  INT ldb, REAL beta, REAL *c, INT ldc) {
+  _Bool rows = order == ROWS, t = (trans != PLAIN) != rows, upper = uplo == UPPER;
+  whole rsa = RS(t, lda), csa = CS(t, lda), rsb = RS(t, ldb), csb = CS(t, ldb), rs = RS(rows, ldc), cs = CS(rows, ldc);
+  NAME(half_product)(upper, n, k, alpha, a, rsa, csa, b, rsb, csb, beta, c, rs, cs);
+  NAME(half_product)(upper, n, k, alpha, b, rsb, csb, a, rsa, csa, 1, c, rs, cs);
+}
+
+// LAPACK. The upper factor of Cholesky's is the lower one, transposed.
+
+void FORTRAN(potrf)(const char *uplo, const INT *n, REAL *a, const INT *lda, INT *info) {
+  *info = (INT)NAME(potrf)(*n, a, RS(is(uplo, 'u'), *lda), CS(is(uplo, 'u'), *lda));
+}
+void FORTRAN(potrs)(const char *uplo, const INT *n, const INT *sides, const REAL *a, const INT *lda, REAL *b,
+                    const INT *ldb, INT *info) {
+  NAME(potrs)(*n, *sides, a, RS(is(uplo, 'u'), *lda), CS(is(uplo, 'u'), *lda), b, 1, *ldb);
+  *info = 0;
+}
+void FORTRAN(posv)(const char *uplo, const INT *n, const INT *sides, REAL *a, const INT *lda, REAL *b, const INT *ldb,
+                   INT *info) {
+  whole rs = RS(is(uplo, 'u'), *lda), cs = CS(is(uplo, 'u'), *lda), bad = NAME(potrf)(*n, a, rs, cs);
+  *info = (INT)bad;
+  if (!bad)
+    NAME(potrs)(*n, *sides, a, rs, cs, b, 1, *ldb);
+}
+void FORTRAN(getrf)(const INT *m, const INT *n, REAL *a, const INT *lda, INT *pivots, INT *info) {
+  *info = (INT)NAME(getrf)(*m, *n, a, 1, *lda, pivots);
+}
+void FORTRAN(getrs)(const char *trans, const INT *n, const INT *sides, const REAL *a, const INT *lda, const INT *pivots,
+                    REAL *b, const INT *ldb, INT *info) {
+  NAME(getrs)(moved(trans), *n, *sides, a, 1, *lda, pivots, b, 1, *ldb);
+  *info = 0;
+}
+void FORTRAN(gesv)(const INT *n, const INT *sides, REAL *a, const INT *lda, INT *pivots, REAL *b, const INT *ldb,
+                   INT *info) {
+  whole bad = NAME(getrf)(*n, *n, a, 1, *lda, pivots);
+  *info = (INT)bad;
+  if (!bad)
+    NAME(getrs)(0, *n, *sides, a, 1, *lda, pivots, b, 1, *ldb);
+}
+void FORTRAN(getri)(const INT *n, REAL *a, const INT *lda, const INT *pivots, REAL *work, const INT *lwork, INT *info) {
+  *info = 0;
+  if (*lwork == -1)
+    *work = (REAL)*n;
+  else
+    *info = (INT)NAME(getri)(*n, a, 1, *lda, pivots);
+}
+void FORTRAN(trtrs)(const char *uplo, const char *trans, const char *diag, const INT *n, const INT *sides,
+                    const REAL *a, const INT *lda, REAL *b, const INT *ldb, INT *info) {
+  _Bool t = moved(trans);
+  *info = (INT)NAME(trtrs)(is(uplo, 'u') != t, is(diag, 'u'), *n, *sides, a, RS(t, *lda), CS(t, *lda), b, 1, *ldb);
+}
+void FORTRAN(gtsv)(const INT *n, const INT *sides, REAL *below, REAL *on, REAL *above, REAL *b, const INT *ldb,
+                   INT *info) {
+  *info = (INT)NAME(gtsv)(*n, *sides, below, on, above, b, 1, *ldb);
+}
+void FORTRAN(laswp)(const INT *n, REAL *a, const INT *lda, const INT *first, const INT *last, const INT *pivots,
+                    const INT *inc) {
+  NAME(laswp)(*n, a, 1, *lda, *first - 1, *last, pivots, *inc < 0);
+}
+void FORTRAN(lacpy)(const char *uplo, const INT *m, const INT *n, const REAL *a, const INT *lda, REAL *b,
+                    const INT *ldb) {
+  _Bool upper = is(uplo, 'u'), lower = is(uplo, 'l');
+  for (whole j = 0; j < *n; j++)
+    for (whole i = lower ? j : 0; i < (upper && j + 1 < *m ? j + 1 : *m); i++)
+      b[i + j * *ldb] = a[i + j * *lda];
+}
+
+// What is the upper half in columns is the lower one in rows.
+INT LAPACKE(potrf)(INT order, char uplo, INT n, REAL *a, INT lda) {
+  _Bool t = is(&uplo, 'u') != (order == ROWS);
+  return (INT)NAME(potrf)(n, a, RS(t, lda), CS(t, lda));
+}
+INT LAPACKE(potrs)(INT order, char uplo, INT n, INT sides, const REAL *a, INT lda, REAL *b, INT ldb) {
+  _Bool t = is(&uplo, 'u') != (order == ROWS);
+  NAME(potrs)(n, sides, a, RS(t, lda), CS(t, lda), b, RS(order == ROWS, ldb), CS(order == ROWS, ldb));
+  return 0;
+}
+INT LAPACKE(posv)(INT order, char uplo, INT n, INT sides, REAL *a, INT lda, REAL *b, INT ldb) {
+  INT bad = LAPACKE(potrf)(order, uplo, n, a, lda);
+  return bad ? bad : LAPACKE(potrs)(order, uplo, n, sides, a, lda, b, ldb);
+}
+INT LAPACKE(getrf)(INT order, INT m, INT n, REAL *a, INT lda, INT *pivots) {
+  return (INT)NAME(getrf)(m, n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), pivots);
+}
+INT LAPACKE(getrs)(INT order, char trans, INT n, INT sides, const REAL *a, INT lda, const INT *pivots, REAL *b,
+                   INT ldb) {
+  NAME(getrs)(moved(&trans), n, sides, a, RS(order == ROWS, lda), CS(order == ROWS, lda), pivots, b,
+              RS(order == ROWS, ldb), CS(order == ROWS, ldb));
+  return 0;
+}
+INT LAPACKE(gesv)(INT order, INT n, INT sides, REAL *a, INT lda, INT *pivots, REAL *b, INT ldb) {
+  INT bad = LAPACKE(getrf)(order, n, n, a, lda, pivots);
+  return bad ? bad : LAPACKE(getrs)(order, 'N', n, sides, a, lda, pivots, b, ldb);
+}
+INT LAPACKE(getri)(INT order, INT n, REAL *a, INT lda, const INT *pivots) {
+  return (INT)NAME(getri)(n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), pivots);
+}
+INT LAPACKE(trtrs)(INT order, char uplo, char trans, char diag, INT n, INT sides, const REAL *a, INT lda, REAL *b,
+                   INT ldb) {
+  _Bool moves = moved(&trans), t = moves != (order == ROWS);
+  return (INT)NAME(trtrs)(is(&uplo, 'u') != moves, is(&diag, 'u'), n, sides, a, RS(t, lda), CS(t, lda), b,
+                          RS(order == ROWS, ldb), CS(order == ROWS, ldb));
+}
+INT LAPACKE(gtsv)(INT order, INT n, INT sides, REAL *below, REAL *on, REAL *above, REAL *b, INT ldb) {
+  return (INT)NAME(gtsv)(n, sides, below, on, above, b, RS(order == ROWS, ldb), CS(order == ROWS, ldb));
+}
+
+#undef FORTRAN
+#undef OF_FORTRAN
+#undef CBLAS
+#undef OF_CBLAS
+#undef LAPACKE
+#undef RS
+#undef CS
+#undef ON_VECTOR
+#undef ON_MATRIX
