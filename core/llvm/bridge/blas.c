@@ -9,7 +9,8 @@
 // Invariants: what is not to be read (C where beta is zero, the other half of a matrix) is not read; nothing is written
 // beyond what the library writes, but for work space. Pivots are those of the library, unless columns have elements of
 // the same size. Arguments that the library would refuse are not looked for.
-// Not handled: complex numbers; eigenvalues, singular values and least squares; packed matrices.
+// Not handled: complex numbers; eigenvalues and singular values; condition numbers, which the library estimates; packed
+// matrices and most of those in bands.
 
 typedef long long whole;
 typedef __SIZE_TYPE__ size;

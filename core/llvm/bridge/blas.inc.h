@@ -378,3 +378,140 @@ SHARED whole NAME(gtsv)(whole n, whole sides, REAL *below, REAL *on, REAL *above
     }
   return 0;
 }
+
+// A reflection H = I - tau v v^T, v = (1, ...), that takes `n` numbers x to (beta, 0, ...), which is put in the place of
+// the first, v in that of the others (dlarfg). What is zero already is reflected, too: the library's choice of H = I
+// there would be a jump.
+INLINE REAL NAME(reflection)(whole n, REAL *x, whole inc) {
+  REAL first = x[0], squares = first * first;
+  for (whole i = 1; i < n; i++)
+    squares += x[i * inc] * x[i * inc];
+  if (n < 2 || squares == 0)
+    return 0;
+  REAL beta = first > 0 ? -ROOT(squares) : ROOT(squares), scale = 1 / (first - beta);
+  for (whole i = 1; i < n; i++)
+    x[i * inc] *= scale;
+  x[0] = beta;
+  return (beta - first) / beta;
+}
+
+// C = H C for a reflection whose v begins at `v`, of as many numbers as C has rows.
+INLINE void NAME(reflect)(whole m, whole n, const REAL *v, whole inc, REAL tau, REAL *c, whole rs, whole cs) {
+  for (whole j = 0; j < n; j++) {
+    REAL sum = c[j * cs];
+    for (whole i = 1; i < m; i++)
+      sum += v[i * inc] * c[i * rs + j * cs];
+    sum *= tau;
+    c[j * cs] -= sum;
+    for (whole i = 1; i < m; i++)
+      c[i * rs + j * cs] -= v[i * inc] * sum;
+  }
+}
+
+SHARED void NAME(geqrf)(whole m, whole n, REAL *a, whole rs, whole cs, REAL *tau) {
+  for (whole j = 0; j < (m < n ? m : n); j++) {
+    REAL *column = a + j * (rs + cs), scale = NAME(reflection)(m - j, column, rs);
+    tau[j] = scale;
+    NAME(reflect)(m - j, n - j - 1, column, rs, scale, column + cs, rs, cs);
+  }
+}
+
+// C = Q C, or Q^T C, for `k` reflections.
+SHARED void NAME(ormqr)(_Bool transposed, whole m, whole n, whole k, const REAL *a, whole rs, whole cs, const REAL *tau,
+                        REAL *c, whole rsc, whole csc) {
+  for (whole l = 0; l < k; l++) {
+    whole i = transposed ? l : k - 1 - l;
+    NAME(reflect)(m - i, n, a + i * (rs + cs), rs, tau[i], c + i * rsc, rsc, csc);
+  }
+}
+
+// The first `n` columns of Q in the place of its `k` reflections.
+SHARED void NAME(orgqr)(whole m, whole n, whole k, REAL *a, whole rs, whole cs, const REAL *tau) {
+  for (whole j = k; j < n; j++)
+    for (whole i = 0; i < m; i++)
+      a[i * rs + j * cs] = i == j;
+  for (whole i = k - 1; i >= 0; i--) {
+    REAL *column = a + i * (rs + cs);
+    NAME(reflect)(m - i, n - i - 1, column, rs, tau[i], column + cs, rs, cs);
+    for (whole l = i + 1; l < m; l++)
+      a[l * rs + i * cs] *= -tau[i];
+    a[i * (rs + cs)] = 1 - tau[i];
+    for (whole l = 0; l < i; l++)
+      a[l * rs + i * cs] = 0;
+  }
+}
+
+// The least squares solution of A X = B for an A of m rows and n columns, m >= n; the smallest solution of A^T X = B if
+// `smallest`. A has full rank, or else the number of a column is returned.
+SHARED whole NAME(gels)(_Bool smallest, whole m, whole n, whole sides, REAL *a, whole rs, whole cs, REAL *b, whole rsb,
+                        whole csb) {
+  REAL *tau = malloc(sizeof(REAL) * (size)(n + 1));
+  whole bad = 0;
+  NAME(geqrf)(m, n, a, rs, cs, tau);
+  for (whole j = 0; j < n && !bad; j++)
+    bad = a[j * (rs + cs)] == 0 ? j + 1 : 0;
+  if (!bad && smallest) {
+    NAME(trsm)(0, 0, n, sides, a, cs, rs, b, rsb, csb);
+    for (whole j = 0; j < sides; j++)
+      for (whole i = n; i < m; i++)
+        b[i * rsb + j * csb] = 0;
+    NAME(ormqr)(0, m, sides, n, a, rs, cs, tau, b, rsb, csb);
+  } else if (!bad) {
+    NAME(ormqr)(1, m, sides, n, a, rs, cs, tau, b, rsb, csb);
+    NAME(trsm)(1, 0, n, sides, a, rs, cs, b, rsb, csb);
+  }
+  free(tau);
+  return bad;
+}
+
+// The inverse of an upper triangle.
+SHARED whole NAME(trtri)(_Bool unit, whole n, REAL *a, whole rs, whole cs) {
+  for (whole j = 0; j < n && !unit; j++)
+    if (a[j * (rs + cs)] == 0)
+      return j + 1;
+  for (whole j = 0; j < n; j++) {
+    REAL diagonal = unit ? 1 : 1 / a[j * (rs + cs)];
+    if (!unit)
+      a[j * (rs + cs)] = diagonal;
+    NAME(trmv)(1, unit, j, a, rs, cs, a + j * cs, rs);
+    for (whole i = 0; i < j; i++)
+      a[i * rs + j * cs] *= -diagonal;
+  }
+  return 0;
+}
+
+// The lower half of the inverse, by the Cholesky factor in the lower half.
+SHARED whole NAME(potri)(whole n, REAL *a, whole rs, whole cs) {
+  whole bad = NAME(trtri)(0, n, a, cs, rs);
+  for (whole i = 0; i < n && !bad; i++)
+    for (whole j = 0; j <= i; j++)
+      a[i * rs + j * cs] = NAME(dot)(n - i, a + i * (rs + cs), rs, a + i * rs + j * cs, rs);
+  return bad;
+}
+
+// The largest sum of magnitudes of a column.
+INLINE REAL NAME(one_norm)(whole m, whole n, const REAL *a, whole rs, whole cs) {
+  REAL most = 0;
+  for (whole j = 0; j < n; j++) {
+    REAL sum = NAME(asum)(m, a + j * cs, rs);
+    most = sum > most ? sum : most;
+  }
+  return most;
+}
+
+SHARED REAL NAME(lange)(const char *norm, whole m, whole n, const REAL *a, whole rs, whole cs) {
+  REAL out = 0;
+  if (is(norm, 'f') || is(norm, 'e')) {
+    for (whole j = 0; j < n; j++)
+      out += NAME(dot)(m, a + j * cs, rs, a + j * cs, rs);
+    return out == 0 ? 0 : ROOT(out);
+  }
+  if (!is(norm, 'm'))
+    return is(norm, 'i') ? NAME(one_norm)(n, m, a, cs, rs) : NAME(one_norm)(m, n, a, rs, cs);
+  for (whole j = 0; j < n; j++)
+    for (whole i = 0; i < m; i++) {
+      REAL size = a[i * rs + j * cs] < 0 ? -a[i * rs + j * cs] : a[i * rs + j * cs];
+      out = size > out ? size : out;
+    }
+  return out;
+}

@@ -267,6 +267,57 @@ void FORTRAN(lacpy)(const char *uplo, const INT *m, const INT *n, const REAL *a,
       b[i + j * *ldb] = a[i + j * *lda];
 }
 
+// Where room for work is asked for, as much as this code needs is little.
+#define ASKED(work, room)                                                                                              \
+  if (*room == -1) {                                                                                                   \
+    *work = 1;                                                                                                         \
+    *info = 0;                                                                                                         \
+    return;                                                                                                            \
+  }
+
+void FORTRAN(geqrf)(const INT *m, const INT *n, REAL *a, const INT *lda, REAL *tau, REAL *work, const INT *room,
+                    INT *info) {
+  ASKED(work, room)
+  NAME(geqrf)(*m, *n, a, 1, *lda, tau);
+  *info = 0;
+}
+void FORTRAN(orgqr)(const INT *m, const INT *n, const INT *k, REAL *a, const INT *lda, const REAL *tau, REAL *work,
+                    const INT *room, INT *info) {
+  ASKED(work, room)
+  NAME(orgqr)(*m, *n, *k, a, 1, *lda, tau);
+  *info = 0;
+}
+void FORTRAN(ormqr)(const char *side, const char *trans, const INT *m, const INT *n, const INT *k, const REAL *a,
+                    const INT *lda, const REAL *tau, REAL *c, const INT *ldc, REAL *work, const INT *room, INT *info) {
+  ASKED(work, room)
+  _Bool right = is(side, 'r'), t = moved(trans) != right;
+  NAME(ormqr)(t, right ? *n : *m, right ? *m : *n, *k, a, 1, *lda, tau, c, RS(right, *ldc), CS(right, *ldc));
+  *info = 0;
+}
+INLINE INT NAME(gels_on)(_Bool moves, whole m, whole n, whole sides, REAL *a, whole rs, whole cs, REAL *b, whole rsb,
+                         whole csb) {
+  // What has fewer rows than columns is transposed.
+  _Bool wide = m < n;
+  return (INT)NAME(gels)(moves != wide, wide ? n : m, wide ? m : n, sides, a, wide ? cs : rs, wide ? rs : cs, b, rsb,
+                         csb);
+}
+void FORTRAN(gels)(const char *trans, const INT *m, const INT *n, const INT *sides, REAL *a, const INT *lda, REAL *b,
+                   const INT *ldb, REAL *work, const INT *room, INT *info) {
+  ASKED(work, room)
+  *info = NAME(gels_on)(moved(trans), *m, *n, *sides, a, 1, *lda, b, 1, *ldb);
+}
+void FORTRAN(trtri)(const char *uplo, const char *diag, const INT *n, REAL *a, const INT *lda, INT *info) {
+  _Bool lower = !is(uplo, 'u');
+  *info = (INT)NAME(trtri)(is(diag, 'u'), *n, a, RS(lower, *lda), CS(lower, *lda));
+}
+void FORTRAN(potri)(const char *uplo, const INT *n, REAL *a, const INT *lda, INT *info) {
+  *info = (INT)NAME(potri)(*n, a, RS(is(uplo, 'u'), *lda), CS(is(uplo, 'u'), *lda));
+}
+REAL FORTRAN(lange)(const char *norm, const INT *m, const INT *n, const REAL *a, const INT *lda, REAL *work) {
+  (void)work;
+  return NAME(lange)(norm, *m, *n, a, 1, *lda);
+}
+
 // What is the upper half in columns is the lower one in rows.
 INT LAPACKE(potrf)(INT order, char uplo, INT n, REAL *a, INT lda) {
   _Bool t = is(&uplo, 'u') != (order == ROWS);
@@ -306,7 +357,20 @@ INT LAPACKE(trtrs)(INT order, char uplo, char trans, char diag, INT n, INT sides
 INT LAPACKE(gtsv)(INT order, INT n, INT sides, REAL *below, REAL *on, REAL *above, REAL *b, INT ldb) {
   return (INT)NAME(gtsv)(n, sides, below, on, above, b, RS(order == ROWS, ldb), CS(order == ROWS, ldb));
 }
+INT LAPACKE(geqrf)(INT order, INT m, INT n, REAL *a, INT lda, REAL *tau) {
+  NAME(geqrf)(m, n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), tau);
+  return 0;
+}
+INT LAPACKE(orgqr)(INT order, INT m, INT n, INT k, REAL *a, INT lda, const REAL *tau) {
+  NAME(orgqr)(m, n, k, a, RS(order == ROWS, lda), CS(order == ROWS, lda), tau);
+  return 0;
+}
+INT LAPACKE(gels)(INT order, char trans, INT m, INT n, INT sides, REAL *a, INT lda, REAL *b, INT ldb) {
+  _Bool rows = order == ROWS;
+  return NAME(gels_on)(moved(&trans), m, n, sides, a, RS(rows, lda), CS(rows, lda), b, RS(rows, ldb), CS(rows, ldb));
+}
 
+#undef ASKED
 #undef FORTRAN
 #undef OF_FORTRAN
 #undef CBLAS
