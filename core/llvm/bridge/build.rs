@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 84] = [
+const SOURCES: [&str; 85] = [
     "plugin",
     "options",
     "host",
@@ -38,6 +38,7 @@ const SOURCES: [&str; 84] = [
     "views",
     "slopes",
     "halves",
+    "fields",
     "buckets",
     "scalar",
     "checkpoint",

@@ -192,6 +192,9 @@ bool giveOwnBuckets(llvm::Function &function);
 // Words that are two halves become two values where ways meet; returns whether there were any.
 bool separateHalves(llvm::Function &function);
 
+// Fields that are read as one vector are read one by one if there are pointers among them; returns whether any were.
+bool separateFields(llvm::Function &function);
+
 // Floats that are made of the bits of floats by arithmetic get slopes; returns whether there were any.
 bool giveSlopes(llvm::Function &function);
 
