@@ -17,7 +17,7 @@ use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
 use super::index::{
-    bits_of, choices, factor, is_address, is_counter, is_distance, leads_nowhere, may_step_back, numbered, signed,
+    bits_of, choices, factor, is_address, is_distance, is_number, leads_nowhere, may_step_back, numbered, signed,
     traces_to_pointer,
 };
 use super::store::{Addr, Store};
@@ -322,7 +322,7 @@ impl<'a> Solver<'a> {
         let wide = constant.is_none() && may_hold_address(self.module, ty);
         let address = wide && uses.is_some_and(|u| is_address(self.module, func, u, v));
         let counted = constant.is_none() && !uses.is_some_and(|u| u.is_copied_only(self.module, func, v));
-        let number = counted && !is_store && uses.is_some_and(|u| is_counter(self.module, func, u, v, p));
+        let number = counted && !is_store && uses.is_some_and(|u| is_number(self.module, func, u, v, p));
         let float = uses.and_then(|u| bits_of(ctx, func, u, v));
         let was = func.words.get(&i).and_then(|word| word.was);
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {

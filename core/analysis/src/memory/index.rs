@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use enzyme_ir::{BinOp, CastOp, Context, FloatKind, Func, InstId, Module, Op, Type, ValueId};
+use enzyme_ir::{BinOp, CastOp, Const, Context, FloatKind, Func, InstId, Module, Op, Type, ValueId};
 
 use super::Span;
 use super::span::gcd;
@@ -192,33 +192,44 @@ pub(super) fn bits_of(ctx: &Context, func: &Func, uses: &Uses, v: ValueId) -> Op
     reached(&sources).or_else(|| reached(&targets))
 }
 
-/// Whether the integer `v`, read at `p`, is counted up or down there, and is nothing but a number besides: no address, as the size
-/// of a tree is none that lies where a node has its right child.
-pub(super) fn is_counter(module: &Module, func: &Func, uses: &Uses, v: ValueId, p: ValueId) -> bool {
+/// Whether the integer `v`, read at `p`, is nothing but a number: no address, as the size of a tree is none that lies where a node has its
+/// right child, and the strides of an array are none beside the address of its elements. What it is multiplied or shifted to, compared with,
+/// or scaled by as an index may be any number; what is added to it must be one in turn; and it is stored only where it is counted.
+pub(super) fn is_number(module: &Module, func: &Func, uses: &Uses, v: ValueId, p: ValueId) -> bool {
     let same = |q: ValueId| {
         let made = |v: ValueId| func.def_inst(v).map(|i| (&func.insts[i].op, &func.insts[i].args));
         q == p || made(q).zip(made(p)).is_some_and(|(a, b)| a == b && matches!(a.0, Op::Gep { .. }))
     };
+    let is_amount = |v: &ValueId| signed(module, func, *v).is_some();
     let is_one = |v: &ValueId| signed(module, func, *v).is_some_and(|n| n.abs() == 1);
-    let (mut work, mut seen, mut counted) = (vec![v], BTreeSet::new(), false);
-    while let Some(v) = work.pop() {
+    let is_place = |v: &ValueId| match func.as_const(*v) {
+        Some(c) => matches!(module.ctx.consts[c], Const::Global(_)),
+        None => true,
+    };
+    let (mut work, mut seen, mut counts) = (vec![(v, true)], BTreeSet::new(), true);
+    while let Some((v, steps)) = work.pop() {
+        counts &= steps;
         if !seen.insert(v) {
             continue;
         }
         for i in uses.of(v) {
             let inst = &func.insts[*i];
             match (&inst.op, inst.args.as_slice()) {
-                (Op::Store(_), [stored, q]) if *stored == v && *q != v && same(*q) => counted |= seen.len() > 1,
-                (Op::Binary(BinOp::Add | BinOp::Sub), [a, b]) if *a == v && is_one(b) => work.extend(inst.result),
+                (Op::Store(_), [stored, q]) if *stored == v && *q != v && same(*q) && seen.len() > 1 && counts => {}
+                (Op::Binary(BinOp::Add | BinOp::Sub), [a, b]) if *a == v && is_amount(b) => {
+                    work.extend(inst.result.map(|r| (r, steps && is_one(b))));
+                }
+                (Op::Binary(BinOp::Sub), [a, _]) if is_amount(a) => work.extend(inst.result.map(|r| (r, false))),
                 (Op::Binary(BinOp::Mul | BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem), _) => {}
-                (Op::Phi(_) | Op::Freeze, _) => work.extend(inst.result),
+                (Op::Binary(BinOp::Shl | BinOp::LShr | BinOp::AShr), _) => {}
+                (Op::Phi(_) | Op::Freeze, _) => work.extend(inst.result.map(|r| (r, steps))),
                 (Op::ICmp(_) | Op::Cast(CastOp::UIToFP | CastOp::SIToFP | CastOp::Trunc), _) => {}
-                (Op::Gep { .. }, [base, ..]) if *base != v => {}
+                (Op::Gep { .. }, [base, ..]) if *base != v && is_place(base) => {}
                 _ => return false,
             }
         }
     }
-    counted
+    true
 }
 
 /// Whether an index is visibly meant to be negative at times.

@@ -76,7 +76,29 @@ fn a_copied_integer_is_no_integer() {
     );
     check(
         "define void @f(ptr %p, ptr %q) {\n  %x = load i64, ptr %p\n  %y = mul i64 %x, 3\n  store i64 %y, ptr %q\n  ret void\n}\n",
-        "p: integers parameter -> x\nq: integers parameter\nx: ",
+        "p: integers parameter\nq: integers parameter",
+    );
+}
+
+#[test]
+fn a_number_is_no_address() {
+    // A stride at any of its places, which lie beside an address.
+    let strides = |more: &str| {
+        format!(
+            "define void @f(ptr %p, ptr %q, i64 %i) {{\n  %a = getelementptr i64, ptr %p, i64 %i\n  %x = load i64, ptr %a\n\
+             \x20 %b = getelementptr i8, ptr %p, i64 16\n  %d = load ptr, ptr %b\n  %n = sub i64 0, %x\n\
+             \x20 %e = getelementptr double, ptr %d, i64 %n\n{more}  ret void\n}}\n"
+        )
+    };
+    check(&strides(""), "a b p: integers parameter pointers -> d\nd e: \ni: parameter\nq: parameter");
+    // Elsewhere it may be read as an address.
+    check(
+        &strides("  store i64 %x, ptr %q\n"),
+        "a b p: integers parameter pointers -> d\nd e x: \ni: parameter\nq: integers parameter -> d",
+    );
+    check(
+        &strides("  %t = and i64 %x, -8\n  %y = inttoptr i64 %t to ptr\n  store double 1.0, ptr %y\n"),
+        "a b p: integers parameter pointers -> d\nd e t x y: double\ni: parameter\nq: parameter",
     );
 }
 
