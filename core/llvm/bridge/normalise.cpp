@@ -359,7 +359,7 @@ bool enz::normalise(Function &function) {
   SmallVector<CallInst *, 32> calls;
   SmallVector<IntToPtrInst *, 8> addresses;
   bool launders = false;
-  bool changed = enz::separateFields(function);
+  changed |= enz::separateFields(function);
   for (BasicBlock &block : function)
     for (Instruction &inst : block) {
       if (auto *call = dyn_cast<CallInst>(&inst)) {

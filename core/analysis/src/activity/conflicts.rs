@@ -128,6 +128,9 @@ impl Pass<'_> {
                     if self.class(*p).is_some_and(|c| out.is_shadowed(c)) && self.is_distance_from(*v, *p) {
                         let what = "an address that is kept as the distance from where it lies";
                         self.conflicts.push(Conflict::Unsupported(i, what));
+                    } else if self.is_distance_of_objects(*v, |c| out.is_shadowed(c) || self.is_varied(c)) {
+                        let what = "an address that is kept as the distance from another object";
+                        self.conflicts.push(Conflict::Unsupported(i, what));
                     }
                 }
                 Op::Gep { .. } => {

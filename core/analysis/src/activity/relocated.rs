@@ -1,8 +1,8 @@
 //! Addresses that are computed as integers and of which no shadow can be told: those that lie as far from one object as a third lies from
-//! another (relocated structures), those that are kept as the distance from where they lie (`boost::interprocess::offset_ptr`), and those that
-//! were made of numbers alone.
+//! another (relocated structures), those that are kept as the distance from where they lie (`boost::interprocess::offset_ptr`) or from another
+//! object, and those that were made of numbers alone.
 //!
-//! Within one function. Not found: distances that come out of memory or other functions, or between objects that phis choose.
+//! Within one function. Not found: distances that come out of other functions, or between objects that phis choose.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,25 @@ impl Pass<'_> {
     /// Whether `address`, or what is added to one in memory of `class`, is computed with the distance of another object from that memory: it
     /// leads from one to the other, which its shadow does not.
     pub(super) fn is_relocated(&self, address: ValueId, class: ClassId) -> bool {
+        self.has_distance(address, |_, from| from == Some(class))
+    }
+
+    /// Whether `number`, which is stored, is computed with the distance between two objects, one of which is of a class that `wanted` names:
+    /// whoever reads it can go from one to the other.
+    pub(super) fn is_distance_of_objects(&self, number: ValueId, wanted: impl Fn(ClassId) -> bool) -> bool {
+        self.has_distance(number, |to, from| to.is_some_and(&wanted) || from.is_some_and(&wanted))
+    }
+
+    /// Whether `v` is computed with the distance between two objects whose classes are such.
+    fn has_distance(&self, v: ValueId, are: impl Fn(Option<ClassId>, Option<ClassId>) -> bool) -> bool {
         let func = self.program.func(self.f);
-        let mut seen: BTreeSet<ValueId> = BTreeSet::from([address]);
-        let mut work = vec![address];
+        let mut seen: BTreeSet<ValueId> = BTreeSet::from([v]);
+        let mut work = vec![v];
         while let Some(v) = work.pop() {
             let Some(i) = func.def_inst(v) else { continue };
             let inst = &func.insts[i];
             if let (Op::Binary(BinOp::Sub), [a, b]) = (&inst.op, inst.args.as_slice())
-                && self.class(*b) == Some(class)
+                && are(self.class(*a), self.class(*b))
                 && self.are_of_two_objects(*a, *b)
             {
                 return true;
