@@ -348,6 +348,8 @@ impl<'a> Flow<'a> {
                 let counts = |a: &ValueId| holds_bits(a) || carry[*a] == Carry::Word;
                 args.iter().any(|a| self.values.contains(a) || counts(a) && self.is_int(*a))
             }
+            // Lanes of another width are the same bits.
+            (Op::Cast(CastOp::BitCast), _) => args.iter().any(|a| self.values.contains(a)),
             (Op::Phi(_) | Op::Freeze | Op::InsertElement | Op::ExtractElement | Op::ShuffleVector(_), _) => {
                 args.iter().any(|a| self.values.contains(a))
             }

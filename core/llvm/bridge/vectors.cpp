@@ -569,12 +569,72 @@ static bool movesFloats(Type *type) {
   return bits == 16 || bits == 32 || bits == 64;
 }
 
+// Reads and writes vectors of words as such where they are cast from or to ones of narrower integers. Returns whether
+// there were any.
+static bool moveWords(Function &function) {
+  const auto isWords = [](const Value *value) {
+    return lanesOf(value->getType()) && value->getType()->getScalarType()->isIntegerTy(64);
+  };
+  const auto isNarrow = [](const Value *value) {
+    Type *type = value->getType()->getScalarType();
+    return lanesOf(value->getType()) && type->isIntegerTy() && type->getIntegerBitWidth() < 64;
+  };
+  const auto widens = [&](const User *user) { return isa<BitCastInst>(user) && isWords(user); };
+  SmallVector<LoadInst *, 8> loads;
+  SmallVector<StoreInst *, 8> stores;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *load = dyn_cast<LoadInst>(&inst); load && load->isSimple() && isNarrow(load)) {
+        if (!load->use_empty() && all_of(load->users(), widens))
+          loads.push_back(load);
+      } else if (auto *store = dyn_cast<StoreInst>(&inst);
+                 store && store->isSimple() && isNarrow(store->getValueOperand())) {
+        auto *cast = dyn_cast<BitCastInst>(store->getValueOperand());
+        if (cast && isWords(cast->getOperand(0)))
+          stores.push_back(store);
+      }
+  for (StoreInst *store : stores) {
+    auto *cast = llvm::cast<BitCastInst>(store->getValueOperand());
+    IRBuilder<> builder(store);
+    builder.CreateAlignedStore(cast->getOperand(0), store->getPointerOperand(), store->getAlign());
+    store->eraseFromParent();
+    if (cast->use_empty())
+      cast->eraseFromParent();
+  }
+  for (LoadInst *load : loads) {
+    IRBuilder<> builder(load);
+    Type *words = load->user_back()->getType();
+    LoadInst *made = builder.CreateAlignedLoad(words, load->getPointerOperand(), load->getAlign());
+    for (User *user : make_early_inc_range(load->users())) {
+      user->replaceAllUsesWith(made);
+      cast<Instruction>(user)->eraseFromParent();
+    }
+    load->eraseFromParent();
+  }
+  return !loads.empty() || !stores.empty();
+}
+
+// Whether the lanes of `vector` are only rearranged, and then written or taken out one by one.
+static bool isRearranged(const Value &vector, unsigned depth = 0) {
+  constexpr unsigned kDepth = 4;
+  return depth < kDepth && !vector.use_empty() &&
+         all_of(
+             vector.users(),
+             [&](const User *user) {
+               if (const auto *store = dyn_cast<StoreInst>(user))
+                 return store->isSimple() && store->getValueOperand() == &vector;
+               if (const auto *part = dyn_cast<ExtractElementInst>(user))
+                 return isa<ConstantInt>(part->getIndexOperand());
+               return isa<ShuffleVectorInst>(user) && movesFloats(user->getType()) && isRearranged(*user, depth + 1);
+             });
+}
+
 // Vectors of integers that are put together of what was read, or taken apart to be written, go element by element:
 // integers that merely move are followed, whatever they are the bits of.
 bool enz::splitIntegerVectors(Function &function) {
   const DataLayout &layout = function.getParent()->getDataLayout();
   SmallVector<WeakTrackingVH, 16> dead;
-  bool any = false;
+  bool any = moveWords(function);
   const auto place = [&](IRBuilderBase &builder, Value *base, Type *elem, unsigned n) {
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base,
                                               n * layout.getTypeStoreSize(elem).getFixedValue());
@@ -587,9 +647,22 @@ bool enz::splitIntegerVectors(Function &function) {
           const auto *part = dyn_cast<ExtractElementInst>(user);
           return part && isa<ConstantInt>(part->getIndexOperand());
         };
+        Type *elem = load->getType()->getScalarType();
+        const auto shuffled = [](const User *user) { return isa<ShuffleVectorInst>(user); };
+        if (any_of(load->users(), shuffled) && isRearranged(*load)) {
+          Value *whole = PoisonValue::get(load->getType());
+          for (unsigned n = 0; n < cast<FixedVectorType>(load->getType())->getNumElements(); ++n) {
+            const Align align = commonAlignment(load->getAlign(), n * layout.getTypeStoreSize(elem).getFixedValue());
+            Value *one = builder.CreateAlignedLoad(elem, place(builder, load->getPointerOperand(), elem, n), align);
+            whole = builder.CreateInsertElement(whole, one, n);
+          }
+          load->replaceAllUsesWith(whole);
+          dead.push_back(load);
+          any = true;
+          continue;
+        }
         if (load->use_empty() || !all_of(load->users(), constant))
           continue;
-        Type *elem = load->getType()->getScalarType();
         for (User *user : make_early_inc_range(load->users())) {
           auto *part = cast<ExtractElementInst>(user);
           const uint64_t n = cast<ConstantInt>(part->getIndexOperand())->getZExtValue();
