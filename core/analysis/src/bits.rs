@@ -226,12 +226,22 @@ impl<'a> Flow<'a> {
     }
 
     fn is_int(&self, v: ValueId) -> bool {
+        self.lane_bits(v) > 1
+    }
+
+    /// How many bits an integer has, or each of a vector; 0 of what is none.
+    fn lane_bits(&self, v: ValueId) -> u32 {
         let types = &self.module.ctx.types;
         let scalar = match types[self.func.ty(v)] {
             Type::Vector { elem, .. } => elem,
             _ => self.func.ty(v),
         };
-        matches!(types[scalar], Type::Int(bits) if bits > 1)
+        if let Type::Int(bits) = types[scalar] { bits } else { 0 }
+    }
+
+    /// Whether it is integers that may be floats each.
+    fn is_of_words(&self, v: ValueId) -> bool {
+        self.lane_bits(v) >= 16
     }
 
     fn size(&self, v: ValueId) -> u64 {
@@ -348,8 +358,10 @@ impl<'a> Flow<'a> {
                 let counts = |a: &ValueId| holds_bits(a) || carry[*a] == Carry::Word;
                 args.iter().any(|a| self.values.contains(a) || counts(a) && self.is_int(*a))
             }
-            // Lanes of another width are the same bits.
-            (Op::Cast(CastOp::BitCast), _) => args.iter().any(|a| self.values.contains(a)),
+            // Lanes of another width are the same bits; single bytes are those of keys and marks.
+            (Op::Cast(CastOp::BitCast), _) => {
+                self.is_of_words(r) && args.iter().any(|a| self.values.contains(a) && self.is_of_words(*a))
+            }
             (Op::Phi(_) | Op::Freeze | Op::InsertElement | Op::ExtractElement | Op::ShuffleVector(_), _) => {
                 args.iter().any(|a| self.values.contains(a))
             }

@@ -18,22 +18,26 @@ REAL FORTRAN(dot)(const INT *n, const REAL *x, const INT *incx, const REAL *y, c
 REAL CBLAS(dot)(INT n, const REAL *x, INT incx, const REAL *y, INT incy) {
   return NAME(dot)(n, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy);
 }
-REAL FORTRAN(nrm2)(const INT *n, const REAL *x, const INT *inc) { return NAME(nrm2)(*n, x, *inc); }
-REAL CBLAS(nrm2)(INT n, const REAL *x, INT inc) { return NAME(nrm2)(n, x, inc); }
-REAL FORTRAN(asum)(const INT *n, const REAL *x, const INT *inc) { return NAME(asum)(*n, x, *inc); }
-REAL CBLAS(asum)(INT n, const REAL *x, INT inc) { return NAME(asum)(n, x, inc); }
+// Those of one vector do nothing where its stride is not positive.
+#define SOME(n, inc) ((inc) > 0 ? (n) : 0)
+REAL FORTRAN(nrm2)(const INT *n, const REAL *x, const INT *inc) { return NAME(nrm2)(SOME(*n, *inc), x, *inc); }
+REAL CBLAS(nrm2)(INT n, const REAL *x, INT inc) { return NAME(nrm2)(SOME(n, inc), x, inc); }
+REAL FORTRAN(asum)(const INT *n, const REAL *x, const INT *inc) { return NAME(asum)(SOME(*n, *inc), x, *inc); }
+REAL CBLAS(asum)(INT n, const REAL *x, INT inc) { return NAME(asum)(SOME(n, inc), x, inc); }
 INT OF_FORTRAN(i, amax)(const INT *n, const REAL *x, const INT *inc) {
-  return *n > 0 ? (INT)(NAME(iamax)(*n, x, *inc) + 1) : 0;
+  return SOME(*n, *inc) > 0 ? (INT)(NAME(iamax)(*n, x, *inc) + 1) : 0;
 }
-size OF_CBLAS(i, amax)(INT n, const REAL *x, INT inc) { return n > 0 ? (size)NAME(iamax)(n, x, inc) : 0; }
+size OF_CBLAS(i, amax)(INT n, const REAL *x, INT inc) { return SOME(n, inc) > 0 ? (size)NAME(iamax)(n, x, inc) : 0; }
 void FORTRAN(axpy)(const INT *n, const REAL *alpha, const REAL *x, const INT *incx, REAL *y, const INT *incy) {
   NAME(axpy)(*n, *alpha, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy);
 }
 void CBLAS(axpy)(INT n, REAL alpha, const REAL *x, INT incx, REAL *y, INT incy) {
   NAME(axpy)(n, alpha, x + FIRST(n, incx), incx, y + FIRST(n, incy), incy);
 }
-void FORTRAN(scal)(const INT *n, const REAL *alpha, REAL *x, const INT *inc) { NAME(scal)(*n, *alpha, x, *inc); }
-void CBLAS(scal)(INT n, REAL alpha, REAL *x, INT inc) { NAME(scal)(n, alpha, x, inc); }
+void FORTRAN(scal)(const INT *n, const REAL *alpha, REAL *x, const INT *inc) {
+  NAME(scal)(SOME(*n, *inc), *alpha, x, *inc);
+}
+void CBLAS(scal)(INT n, REAL alpha, REAL *x, INT inc) { NAME(scal)(SOME(n, inc), alpha, x, inc); }
 void FORTRAN(copy)(const INT *n, const REAL *x, const INT *incx, REAL *y, const INT *incy) {
   NAME(copy)(*n, x + FIRST(*n, *incx), *incx, y + FIRST(*n, *incy), *incy);
 }
@@ -59,6 +63,9 @@ void FORTRAN(gemv)(const char *trans, const INT *m, const INT *n, const REAL *al
                    const REAL *x, const INT *incx, const REAL *beta, REAL *y, const INT *incy) {
   _Bool t = moved(trans);
   whole rows = t ? *n : *m, columns = t ? *m : *n;
+  // The library leaves y as it is then, whatever beta is.
+  if (columns <= 0)
+    return;
   NAME(product)(rows, columns, 1, *alpha, a, RS(t, *lda), CS(t, *lda), x + FIRST(columns, *incx), *incx, 1, *beta,
                 y + FIRST(rows, *incy), *incy, 1);
 }
@@ -66,6 +73,8 @@ void CBLAS(gemv)(INT order, INT trans, INT m, INT n, REAL alpha, const REAL *a, 
                  REAL beta, REAL *y, INT incy) {
   _Bool moves = trans != PLAIN, t = moves != (order == ROWS);
   whole rows = moves ? n : m, columns = moves ? m : n;
+  if (columns <= 0)
+    return;
   NAME(product)(rows, columns, 1, alpha, a, RS(t, lda), CS(t, lda), x + FIRST(columns, incx), incx, 1, beta,
                 y + FIRST(rows, incy), incy, 1);
 }
@@ -73,6 +82,8 @@ void FORTRAN(gbmv)(const char *trans, const INT *m, const INT *n, const INT *kl,
                    const REAL *a, const INT *lda, const REAL *x, const INT *incx, const REAL *beta, REAL *y,
                    const INT *incy) {
   _Bool t = moved(trans);
+  if (*m <= 0 || *n <= 0)
+    return;
   NAME(gbmv)(*m, *n, *kl, *ku, *alpha, a, 1, *lda, x + FIRST(t ? *m : *n, *incx), *incx, *beta,
              y + FIRST(t ? *n : *m, *incy), *incy, t);
 }
@@ -378,5 +389,6 @@ INT LAPACKE(gels)(INT order, char trans, INT m, INT n, INT sides, REAL *a, INT l
 #undef LAPACKE
 #undef RS
 #undef CS
+#undef SOME
 #undef ON_VECTOR
 #undef ON_MATRIX
