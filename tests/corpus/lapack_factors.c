@@ -40,7 +40,7 @@ static double orthogonal(const double *x, int m, int n)
     int k = m < n ? m : n, room = ROOM, info;
     matrix_of(x, m, n, a);
     matrix_of(x, m, n, c);
-    matrix_of(x + 1, n, m, d);
+    matrix_of(x, n, m, d);
     LAPACK_dgeqrf(&m, &n, a, &m, tau, work, &room, &info);
     double sum = 0.0;
     for (int j = 0; j < n; j++)
