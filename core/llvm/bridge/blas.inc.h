@@ -379,8 +379,8 @@ SHARED whole NAME(gtsv)(whole n, whole sides, REAL *below, REAL *on, REAL *above
   return 0;
 }
 
-// A reflection H = I - tau v v^T, v = (1, ...), that takes `n` numbers x to (beta, 0, ...), which is put in the place of
-// the first, v in that of the others (dlarfg). What is zero already is reflected, too: the library's choice of H = I
+// A reflection H = I - tau v v^T, v = (1, ...), that takes `n` numbers x to (beta, 0, ...), which is put in the place
+// of the first, v in that of the others (dlarfg). What is zero already is reflected, too: the library's choice of H = I
 // there would be a jump.
 INLINE REAL NAME(reflection)(whole n, REAL *x, whole inc) {
   REAL first = x[0], squares = first * first;
