@@ -151,7 +151,7 @@ private:
     if (auto *function = dyn_cast<Function>(&value)) {
       const std::string name = ("enzyme.lib." + function->getName()).str();
       StringRef product = function->getName();
-      if (product.consume_front("product_")) {
+      if (function->isDeclaration() && product.consume_front("product_")) {
         Function *rule = enz::blasProduct(to, product);
         Function *plain = function->getParent()->getFunction(("plain_product_" + product).str());
         map[function] = rule ? rule : to.getFunction(("enzyme.lib.plain_product_" + product).str());
