@@ -4,6 +4,8 @@
 //   or in memory. Each is called through a wrapper that takes and returns real and imaginary parts one by one; the
 //   name of a wrapper is `enzyme.abi.` and the name of the function, by which the table of rules finds it.
 // - Marks that are but their operand (`llvm.launder.invariant.group`, `llvm.threadlocal.address`, ...) become it.
+// - What keeps variables alive for a debugger (`llvm.fake.use`, at -Og) goes: a clone has no variables to show, and a
+//   vector that is only moved would look used.
 // - An address that is computed as an integer becomes the pointer it came from plus the difference, so that the shadow
 //   address moves by as many bytes, wherever the shadow lies.
 // - So does what `dynamic_cast` finds in an object.
@@ -274,7 +276,8 @@ bool rewriteCall(CallInst &call) {
       call.replaceAllUsesWith(call.getArgOperand(0));
       return true;
     }
-    if (id == Intrinsic::invariant_end || (id == Intrinsic::invariant_start && call.use_empty()))
+    if (id == Intrinsic::fake_use || id == Intrinsic::invariant_end ||
+        (id == Intrinsic::invariant_start && call.use_empty()))
       return true;
     if (id == Intrinsic::ptrmask && !call.getType()->isVectorTy()) {
       IRBuilder<> builder(&call);

@@ -488,8 +488,8 @@ bool enz::rewriteVectorCall(CallInst &call) {
   }
 }
 
-// What is cast from doubles: the vector of these. Nothing comes of any type.
-static Value *doublesOf(Value *vector, Type *type) {
+// What `vector` is cast from, if that is of this type. Nothing comes of any type.
+static Value *castFrom(Value *vector, Type *type) {
   if (isa<UndefValue>(vector))
     return isa<PoisonValue>(vector) ? PoisonValue::get(type) : UndefValue::get(type);
   auto *cast = dyn_cast<BitCastInst>(vector);
@@ -516,10 +516,12 @@ void enz::widenShuffles(Function &function) {
     IRBuilder<> builder(shuffle);
     const bool floats = shuffle->getType()->getScalarType()->isFloatTy();
     auto *type = FixedVectorType::get(floats ? builder.getDoubleTy() : builder.getInt64Ty(), from / times);
-    Value *first =
-        floats ? doublesOf(shuffle->getOperand(0), type) : builder.CreateBitCast(shuffle->getOperand(0), type);
-    Value *second =
-        floats ? doublesOf(shuffle->getOperand(1), type) : builder.CreateBitCast(shuffle->getOperand(1), type);
+    const auto widened = [&](Value *vector) {
+      Value *wide = castFrom(vector, type);
+      return wide || floats ? wide : builder.CreateBitCast(vector, type);
+    };
+    WeakTrackingVH operands[] = {shuffle->getOperand(0), shuffle->getOperand(1)};
+    Value *first = widened(operands[0]), *second = widened(operands[1]);
     if (!first || !second)
       continue;
     Value *shuffled = builder.CreateShuffleVector(first, second, wide);
@@ -530,6 +532,9 @@ void enz::widenShuffles(Function &function) {
       }
     shuffle->replaceAllUsesWith(builder.CreateBitCast(shuffled, shuffle->getType()));
     shuffle->eraseFromParent();
+    for (WeakTrackingVH &operand : operands)
+      if (auto *cast = dyn_cast_or_null<BitCastInst>(operand); cast && cast->use_empty())
+        cast->eraseFromParent();
   }
 }
 
