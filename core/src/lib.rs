@@ -11,6 +11,7 @@ mod forward_split;
 pub mod library;
 pub mod marker;
 pub mod named;
+mod names;
 pub mod pipeline;
 pub mod report;
 mod rules;

@@ -6,6 +6,7 @@ use enzyme_ir::{Func, FuncId, InstId, LocId, Module, Op};
 use enzyme_llvm::{Diagnostic, Problem, Session, Severity};
 
 use crate::codes::{self, Code};
+use crate::names;
 
 /// A refusal ready to be shown.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,8 +51,8 @@ impl Report {
         session.diagnose(&Diagnostic {
             severity: Severity::Error,
             code: self.code.id,
-            message: self.message.clone(),
-            notes: self.notes.clone(),
+            message: names::readable(&self.message).into_owned(),
+            notes: self.notes.iter().map(|note| names::readable(note).into_owned()).collect(),
             help: self.help(&session.ir),
             function: self.func,
             loc: self.loc,

@@ -434,7 +434,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Whether a class may be memory that this function makes, to which a shadow can be made.
-    fn has_own_memory(&self, class: ClassId) -> bool {
+    pub(super) fn has_own_memory(&self, class: ClassId) -> bool {
         let Some(unit) = self.program.unit(self.f) else { return false };
         unit.memory.classes[class].objects.iter().any(|o| matches!(o, Object::Stack(..) | Object::Heap(..)))
     }

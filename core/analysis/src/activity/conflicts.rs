@@ -40,6 +40,12 @@ impl Pass<'_> {
         behind && !out.is_shadowed(class) && !self.is_declared_inactive(class) && objects.iter().any(is_variable)
     }
 
+    /// Whether memory of this function, in which addresses of active memory have lost their shadows, can be reached from `class`.
+    fn leads_to_dropped(&self, class: ClassId) -> bool {
+        let chain = self.program.unit(self.f).map(|u| u.memory.chain(class)).unwrap_or_default();
+        !self.dropped.is_empty() && chain.iter().any(|c| self.dropped.contains_key(c) && self.has_own_memory(*c))
+    }
+
     /// The conflict that `i` is if it reads the memory of `class`, where active data has lost its derivative.
     fn lost_in(&self, class: ClassId, i: InstId) -> Option<Conflict> {
         let store = *self.dropped.get(&class).filter(|_| !self.is_declared_inactive(class))?;
@@ -182,7 +188,7 @@ impl Pass<'_> {
                             out.is_active(*a)
                                 || self.varied[*a].is_some()
                                     && (keeps || inst.result.is_some_and(|r| self.carry(r).may()))
-                                || self.class(*a).is_some_and(|c| out.is_shadowed(c))
+                                || self.class(*a).is_some_and(|c| out.is_shadowed(c) || self.leads_to_dropped(c))
                         });
                         let fallback = self.program.unit(self.f).is_some_and(|u| u.facts.fallbacks.contains(&i));
                         let gives = inst.result.and_then(|r| self.class(r)).is_some_and(|c| out.is_shadowed(c));

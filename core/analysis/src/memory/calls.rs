@@ -187,10 +187,9 @@ impl<'a> Solver<'a> {
         }
         let constant = |o: &Object| matches!(o, Object::Global(g) if is_constant(&self.module.globals[*g]));
         for (id, class) in callee.classes.iter() {
-            let whole = class.objects.iter().all(constant);
             for o in &class.objects {
                 if let Object::Global(gl) = o
-                    && (whole || !constant(o))
+                    && !constant(o)
                 {
                     let at = self.global(*gl);
                     roots.push((id, Span::at(0), at));
