@@ -136,7 +136,7 @@ pub fn writes_beside_floats(module: &Module, s: &Subject<'_>, i: InstId, known: 
     if enzyme_analysis::text::writes_no_float(module, s.func, i) {
         return true;
     }
-    let of_text = enzyme_analysis::text::is_made(module, s.func, i) || known.facts.is_fortran_text();
+    let of_text = enzyme_analysis::text::is_made(module, s.func, i) || known.facts.is_text();
     if of_text
         && let Reach::Args(written) = known.facts.effects.writes
         && written.iter().all(|n| args.get(usize::from(*n)).is_some_and(|a| !s.has_shadow(*a)))

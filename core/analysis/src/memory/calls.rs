@@ -1,6 +1,6 @@
 //! The constraints of calls: what library functions do to pointers, what is known of callees, what is copied as bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_ir::{ByteType, Func, FuncId, InstId, Op, Type, ValueId};
 use petgraph::unionfind::UnionFind;
@@ -281,17 +281,18 @@ impl<'a> Solver<'a> {
                 connected.union(c.dst.0.as_u32(), c.src.0.as_u32());
             }
         }
-        let mut ends: BTreeMap<u32, usize> = BTreeMap::new();
+        let (mut filled, mut read) = (BTreeSet::new(), BTreeSet::new());
         for c in &callee.copies {
-            for (class, other) in [(c.dst.0, c.src.0), (c.src.0, c.dst.0)] {
-                if own(class) && !own(other) {
-                    *ends.entry(connected.find(class.as_u32())).or_default() += 1;
-                }
+            match (own(c.dst.0), own(c.src.0)) {
+                (true, false) => drop(filled.insert(connected.find(c.dst.0.as_u32()))),
+                (false, true) => drop(read.insert(connected.find(c.src.0.as_u32()))),
+                _ => {}
             }
         }
         let mut relays = BTreeMap::new();
         for class in callee.copies.iter().flat_map(|c| [c.dst.0, c.src.0]).filter(|c| own(*c)) {
-            if ends.get(&connected.find(class.as_u32())).is_some_and(|n| *n > 1) {
+            let way = connected.find(class.as_u32());
+            if filled.contains(&way) && read.contains(&way) {
                 relays.entry(class).or_insert_with(|| self.store.fresh());
             }
         }

@@ -7,15 +7,8 @@ const fn inactive(title: &'static str, effects: Effects, names: &'static [Name])
     KnownFn { title, names, what: Known::Inactive, effects, returns: None, floats: true }
 }
 
-/// Title of what moves or searches text: what it reads as characters is none of a float.
-const TEXTS: &str = "Fortran: texts, and questions about them";
-
-impl KnownFn {
-    /// Whether the row is that of what moves or searches text in Fortran.
-    pub fn is_fortran_text(&self) -> bool {
-        self.title == TEXTS
-    }
-}
+/// Title of what moves or searches text.
+pub(super) const TEXTS: &str = "Fortran: texts, and questions about them";
 
 pub(super) static ROWS: &[KnownFn] = &[
     inactive(

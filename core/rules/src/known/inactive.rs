@@ -14,6 +14,9 @@ const fn identity(title: &'static str, names: &'static [Name]) -> KnownFn {
     KnownFn { title, names, what: Known::Identity { arg: 0 }, effects: NOTHING, returns: Some(0), floats: false }
 }
 
+/// Title of what writes text of values.
+pub(super) const TEXTS: &str = "text into memory";
+
 pub(super) static ROWS: &[KnownFn] = &[
     inactive(
         "intrinsics: notes to the compiler",
@@ -92,7 +95,7 @@ pub(super) static ROWS: &[KnownFn] = &[
     inactive("run-time type information", READS, names!["__dynamic_cast"]),
     inactive_returning_first("reading of lines", writes_hidden(&[0]), names!["fgets" "__fgets_chk"]),
     inactive(
-        "text into memory",
+        TEXTS,
         writes_hidden(&[0]),
         names!["sprintf" "vsprintf" "snprintf" "vsnprintf" "__sprintf_chk" "__vsprintf_chk" "__snprintf_chk"
                "__vsnprintf_chk" "siprintf" "strftime" "swprintf" "vswprintf" "__swprintf_chk" "__vswprintf_chk"],

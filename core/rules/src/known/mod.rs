@@ -201,6 +201,11 @@ pub struct KnownFn {
 }
 
 impl KnownFn {
+    /// Whether the row is that of what makes, moves or searches text: what it writes, or reads as characters, is none of a float.
+    pub fn is_text(&self) -> bool {
+        [fortran::TEXTS, inactive::TEXTS].contains(&self.title)
+    }
+
     /// Whether a function with this result type and these fixed parameters can be one of the row, by what a signature
     /// shows: programs have their own functions called `access` or `random`, in other files.
     pub fn fits(&self, types: &Types, ret: TypeId, params: &[TypeId]) -> bool {
