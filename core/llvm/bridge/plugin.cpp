@@ -3,9 +3,10 @@
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
 // point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
 // more; and at the start of a full link, where code was simplified file by file before. Where vectors have been made,
-// the lanes of those in modules with derivatives are left as they lie in memory. What must still be a call when our
-// pass runs is marked at the start of each file's pipeline. Without optimisation coroutines are split after that point:
-// there they are split before.
+// the lanes of those in modules with derivatives are left as they lie in memory; functions with hundreds of phis in a
+// block are not searched for vectors in straight-line code. What must still be a call when our pass runs is marked at
+// the start of each file's pipeline. Without optimisation coroutines are split after that point: there they are split
+// before.
 
 #include "rust.h"
 #include "support.h"
@@ -150,7 +151,29 @@ void addCoroutineSplit(ModulePassManager &manager) {
   manager.addPass(CoroConditionalWrapper(std::move(coroutines)));
 }
 
+// Whether straight-line code is put into vectors for longer than it may ever save: the search for lanes goes through
+// the phis of a block in pairs, and what a large derivative keeps of each way through it is that many phis in one
+// block.
+bool isTooWide(const Function &function) {
+  constexpr unsigned kPhis = 256;
+  return any_of(function, [](const BasicBlock &block) {
+    const auto phis = block.phis();
+    return std::distance(phis.begin(), phis.end()) > kPhis;
+  });
+}
+
+void skipCostlyPasses(PassBuilder &passes) {
+  PassInstrumentationCallbacks *callbacks = passes.getPassInstrumentationCallbacks();
+  if (!callbacks)
+    return;
+  callbacks->registerShouldRunOptionalPassCallback([](StringRef pass, Any unit) {
+    const auto *function = any_cast<const Function *>(&unit);
+    return pass != "SLPVectorizerPass" || !function || !isTooWide(**function);
+  });
+}
+
 void registerCallbacks(PassBuilder &passes) {
+  skipCostlyPasses(passes);
   passes.registerPipelineParsingCallback(
       [&passes](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
         // Device functions stay without help: what keeps them for a derivative is the derivative's call.
