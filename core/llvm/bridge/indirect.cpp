@@ -6,10 +6,11 @@
 // Which functions can be meant: where the pointer is a choice among constants, or is read from a table that is never
 // written, exactly those, and no other call remains. Else every function whose address is taken and whose type fits,
 // if it has its final body here or is one of the C library; of a pointer that is read at an offset behind another that
-// was itself read (a virtual call, or a table of functions in a structure), functions that occur in virtual tables
-// alone (those of C++, those of Rust for a `dyn Trait`, and those of what is bound to Fortran's types) are left out
-// unless they stand at that offset from an address point. Then the call through the pointer remains as the last branch,
-// with the attribute `enzyme-fallback`: what only other modules know is called there.
+// was itself read or given (a virtual call, or a table of functions in a structure), functions that occur in virtual
+// tables alone (those of C++, those of Rust for a `dyn Trait`, and those of what is bound to Fortran's types) are left
+// out unless they stand at that offset from an address point. Of a pointer that is read from a local variable they are
+// left out altogether. Then the call through the pointer remains as the last branch, with the attribute
+// `enzyme-fallback`: what only other modules know is called there.
 //
 // A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
 // recursive functions, too, know what they call.
@@ -230,7 +231,7 @@ public:
     const Slot slot = slotOf(call);
     for (auto [function, plain] : found_) {
       const bool there = slot.offset && standsAt(function, *slot.offset), is_bound = bound_.contains(function);
-      if (!plain && slot.offset && !there && (is_bound || !slot.is_number))
+      if (!plain && (slot.is_variable || (slot.offset && !there && (is_bound || !slot.is_number))))
         continue;
       if (!fits(call, *function))
         continue;
@@ -242,12 +243,14 @@ public:
   }
 
 private:
-  // Where a function pointer is read behind a pointer that was read as well.
+  // Where a function pointer is read behind a pointer that was read as well, or given.
   struct Slot {
     std::optional<int64_t> offset;
     // Read as a number, as procedures bound to Fortran's types are: those that fit are meant, before any other whose
     // address is taken.
     bool is_number = false;
+    // Read from a local variable, where nobody puts what stands in virtual tables alone.
+    bool is_variable = false;
   };
 
   Slot slotOf(const CallBase &call) const {
@@ -259,8 +262,8 @@ private:
     const Value *address = load->getPointerOperand();
     APInt offset(layout_.getIndexTypeSizeInBits(address->getType()), 0);
     const Value *base = address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
-    if (!isa<LoadInst>(base))
-      return {};
+    if (!isa<LoadInst>(base) && !isa<Argument>(base))
+      return {std::nullopt, false, isa<AllocaInst>(base)};
     return {offset.getSExtValue(), number != nullptr};
   }
 

@@ -151,9 +151,8 @@ void addCoroutineSplit(ModulePassManager &manager) {
   manager.addPass(CoroConditionalWrapper(std::move(coroutines)));
 }
 
-// Whether straight-line code is put into vectors for longer than it may ever save: the search for lanes goes through
-// the phis of a block in pairs, and what a large derivative keeps of each way through it is that many phis in one
-// block.
+// Whether the search for vectors in straight-line code takes longer than these may ever save: it goes through the phis
+// of a block in pairs, and what a large derivative keeps of each way through it is that many phis in one block.
 bool isTooWide(const Function &function) {
   constexpr unsigned kPhis = 256;
   return any_of(function, [](const BasicBlock &block) {

@@ -14,6 +14,8 @@
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace {
@@ -338,6 +340,52 @@ Value *compared(IRBuilder<> &builder, Value *a, Value *b, uint64_t control) {
   return builder.CreateBitCast(mask, a->getType());
 }
 
+// Numbers as integers: towards zero, or by the current rounding. What does not fit, and NaN, becomes the least integer.
+Value *toIntegers(IRBuilder<> &builder, Value *x, Type *integer, bool towards_zero) {
+  if (!towards_zero)
+    x = builder.CreateUnaryIntrinsic(Intrinsic::rint, x);
+  const unsigned bits = integer->getIntegerBitWidth();
+  Type *type = x->getType()->getWithNewType(integer);
+  const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
+  Value *fits = builder.CreateAnd(builder.CreateFCmpOLT(x, ConstantFP::get(x->getType(), limit)),
+                                  builder.CreateFCmpOGE(x, ConstantFP::get(x->getType(), -limit)));
+  return builder.CreateSelect(fits, builder.CreateFPToSI(x, type),
+                              ConstantInt::get(type, APInt::getSignedMinValue(bits)));
+}
+
+// `cvt` and `cvtt` from floats to signed integers, of a lane or of all, under a mask or not; null for other names.
+Value *convertX86(IRBuilder<> &builder, CallInst &call, StringRef name) {
+  auto arg = [&](unsigned n) { return call.getArgOperand(n); };
+  Type *type = call.getType();
+  StringRef what = name.substr(name.find('.') + 1);
+  const bool masked = what.consume_front("mask.");
+  if (!what.consume_front("cvt") || !type->getScalarType()->isIntegerTy())
+    return nullptr;
+  const bool towards_zero = what.consume_front("t");
+  what.consume_front(".");
+  const bool one = what.starts_with("ss2si") || what.starts_with("sd2si");
+  if (!one && !what.starts_with("ps2dq") && !what.starts_with("pd2dq") && !what.starts_with("ps2qq") &&
+      !what.starts_with("pd2qq"))
+    return nullptr;
+  if (one)
+    return call.arg_size() == 1 ? toIntegers(builder, laneZero(builder, arg(0)), type, towards_zero) : nullptr;
+  const unsigned lanes = lanesOf(type), given = lanesOf(arg(0)->getType());
+  // 4 is the rounding that is set; 8 says that nothing is to be signalled.
+  const auto rounding = call.arg_size() == 4 ? constantOf(arg(3)) : std::optional<uint64_t>(4);
+  if (call.arg_size() > (masked ? 4 : 1) || !rounding || (*rounding != 4 && !(towards_zero && *rounding == 8)))
+    return nullptr;
+  Value *out = toIntegers(builder, arg(0), type->getScalarType(), towards_zero);
+  if (given < lanes)
+    out = shuffle(builder, out, Constant::getNullValue(out->getType()), lanes,
+                  [&](unsigned n) { return static_cast<int>(n < given ? n : given); });
+  if (!masked || lanesOf(out->getType()) != lanes || isAllTrue(arg(2)))
+    return lanesOf(out->getType()) == lanes ? out : nullptr;
+  const unsigned width = arg(2)->getType()->getIntegerBitWidth();
+  Value *bits = builder.CreateBitCast(arg(2), FixedVectorType::get(builder.getInt1Ty(), width));
+  bits = shuffle(builder, bits, bits, lanes, [](unsigned n) { return static_cast<int>(n); });
+  return builder.CreateSelect(bits, out, arg(1));
+}
+
 // Whether `call` was replaced. `name` is what follows `llvm.x86.`.
 bool rewriteX86(CallInst &call, StringRef name) {
   auto arg = [&](unsigned n) { return call.getArgOperand(n); };
@@ -367,6 +415,8 @@ bool rewriteX86(CallInst &call, StringRef name) {
   }
   if (name.starts_with("avx2.gather.") && count == 5 && lanesOf(type))
     return gatherX86(call) != nullptr;
+  if (Value *integers = convertX86(builder, call, name))
+    return done(integers);
   if (!floats || lanesOf(type) == 0)
     return false;
 
@@ -433,6 +483,8 @@ bool rewriteX86(CallInst &call, StringRef name) {
     return done(permute(builder, arg(0), arg(1), 2, 1));
   if (name == "avx2.permps")
     return done(permute(builder, arg(0), arg(1), 8, 0));
+  if (name.starts_with("avx512.permvar.") && count == 2)
+    return done(permute(builder, arg(0), arg(1), lanesOf(type), 0));
   if (name == "avx.cvt.pd2.ps.256")
     return done(builder.CreateFPTrunc(arg(0), type));
   if (name == "sse2.cvtpd2ps") {
