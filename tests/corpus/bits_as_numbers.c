@@ -27,6 +27,11 @@ static double exp_by_bits(double x) {
   return of_bits((uint64_t)(int64_t)(0x1p52 * (x * 1.4426950408889634 + 1022.94)));
 }
 
+// Rounded to the nearest before it is converted.
+static double exp_by_rounded_bits(double x) {
+  return of_bits((uint64_t)(int64_t)rint(0x1p52 * (x * 1.4426950408889634 + 1022.94)));
+}
+
 static double power_by_bits(double x, double y) {
   double difference = (double)(int64_t)(bits_of(x) - 0x3feec9c7df3b645a);
   return of_bits((uint64_t)((int64_t)(y * difference) + 0x3feec9c7df3b645a));
@@ -76,7 +81,7 @@ static double sum_of_all(const double *x, const double *seeds) {
   double logarithms = round_all(x, rounded);
   for (int i = 0; i < N; i++)
     rounding += rounded[i] * rounded[i] + 2.0 * rounded[i] * (x[i] - rounded[i]);
-  return log2_by_bits(x[0]) * x[1] + exp_by_bits(x[1]) + power_by_bits(x[2], 1.7) + power_by_bits(x[3], x[4]) + power_or_one(x[2], x[4]) +
+  return log2_by_bits(x[0]) * x[1] + exp_by_bits(x[1]) + exp_by_rounded_bits(x[1] - 0.1) + power_by_bits(x[2], 1.7) + power_by_bits(x[3], x[4]) + power_or_one(x[2], x[4]) +
          (high * high + 2.0 * high * low + low * low) * x[6] + mantissa(x[6]) * mantissa(-x[7]) +
          from_table(x[7]) * x[0] + at_random(seeds[0]) * x[1] + (x[2] > 0.0 ? exp_by_bits(-x[0]) : x[3]) +
          logarithms * logarithms * 1e-3 + rounding;

@@ -613,3 +613,29 @@ bool enz::floatBits(Function &function) {
   completeMasks(function);
   return Web(function).run();
 }
+
+Value *enz::unrounded(Value *value) {
+  constexpr StringLiteral names[] = {"rint", "nearbyint", "round", "roundeven", "floor", "ceil", "trunc"};
+  while (auto *call = dyn_cast<CallInst>(value)) {
+    switch (call->getIntrinsicID()) {
+    case Intrinsic::rint:
+    case Intrinsic::nearbyint:
+    case Intrinsic::round:
+    case Intrinsic::roundeven:
+    case Intrinsic::floor:
+    case Intrinsic::ceil:
+    case Intrinsic::trunc:
+      break;
+    default: {
+      const Function *callee = call->getCalledFunction();
+      StringRef name = callee && callee->isDeclaration() ? callee->getName() : StringRef();
+      if (call->getType()->isFloatTy() && !name.consume_back("f"))
+        return value;
+      if (call->arg_size() != 1 || !is_contained(names, name))
+        return value;
+    }
+    }
+    value = call->getArgOperand(0);
+  }
+  return value;
+}

@@ -307,7 +307,7 @@ private:
   }
 
   static Sum whole(Instruction &inst) {
-    Value *from = inst.getOperand(0);
+    Value *from = enz::unrounded(inst.getOperand(0));
     if (!isFloat(from->getType()->getScalarType()) || isa<ScalableVectorType>(from->getType()))
       return failed();
     Sum out;

@@ -177,6 +177,9 @@ void widenShuffles(llvm::Function &function);
 // Integers go to and from memory one by one instead of in vectors, where that can be; returns whether any do.
 bool splitIntegerVectors(llvm::Function &function);
 
+// What is rounded to a whole number: `value` itself if that is no rounding.
+llvm::Value *unrounded(llvm::Value *value);
+
 // Operations on the bits of floats become operations on floats; returns whether there were any.
 bool floatBits(llvm::Function &function);
 
