@@ -607,10 +607,26 @@ void completeMasks(Function &function) {
 
 } // namespace
 
+// The bits of a number and those of its absolute value differ in the sign, if it has one: that is the sign.
+static void revealSigns(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      Value *x = nullptr;
+      if (!match(&inst, m_c_Xor(m_BitCast(m_Value(x)), m_BitCast(m_FAbs(m_Deferred(x))))) ||
+          x->getType()->getScalarSizeInBits() != widthOf(&inst))
+        continue;
+      IRBuilder<> builder(&inst);
+      Value *bits = builder.CreateBitCast(x, inst.getType());
+      Constant *sign = ConstantInt::get(inst.getType(), APInt::getSignMask(widthOf(&inst)));
+      inst.replaceAllUsesWith(builder.CreateAnd(bits, sign));
+    }
+}
+
 bool enz::floatBits(Function &function) {
   if (!function.getDataLayout().isLittleEndian())
     return false;
   completeMasks(function);
+  revealSigns(function);
   return Web(function).run();
 }
 

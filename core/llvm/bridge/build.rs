@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 85] = [
+const SOURCES: [&str; 86] = [
     "plugin",
     "options",
     "host",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 85] = [
     "normalise",
     "vectors",
     "lanes",
+    "shuffles",
     "latest",
     "bits",
     "words",

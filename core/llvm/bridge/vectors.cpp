@@ -540,56 +540,6 @@ bool enz::rewriteVectorCall(CallInst &call) {
   }
 }
 
-// What `vector` is cast from, if that is of this type. Nothing comes of any type.
-static Value *castFrom(Value *vector, Type *type) {
-  if (isa<UndefValue>(vector))
-    return isa<PoisonValue>(vector) ? PoisonValue::get(type) : UndefValue::get(type);
-  auto *cast = dyn_cast<BitCastInst>(vector);
-  return cast && cast->getSrcTy() == type ? cast->getOperand(0) : nullptr;
-}
-
-// A shuffle of 32-bit lanes that moves them in pairs moves 64-bit lanes: doubles, as like as not; of floats only if
-// they were cast from doubles.
-void enz::widenShuffles(Function &function) {
-  SmallVector<ShuffleVectorInst *, 8> work;
-  for (BasicBlock &block : function)
-    for (Instruction &inst : block)
-      if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&inst);
-          shuffle && lanesOf(shuffle->getType()) && shuffle->getType()->getScalarSizeInBits() < 64 &&
-          (shuffle->getType()->getScalarType()->isIntegerTy() || shuffle->getType()->getScalarType()->isFloatTy()))
-        work.push_back(shuffle);
-  for (ShuffleVectorInst *shuffle : work) {
-    const unsigned bits = shuffle->getType()->getScalarSizeInBits(), times = 64 / bits;
-    const unsigned from = lanesOf(shuffle->getOperand(0)->getType());
-    SmallVector<int, 16> wide;
-    if (64 % bits != 0 || from % times != 0 ||
-        !widenShuffleMaskElts(static_cast<int>(times), shuffle->getShuffleMask(), wide))
-      continue;
-    IRBuilder<> builder(shuffle);
-    const bool floats = shuffle->getType()->getScalarType()->isFloatTy();
-    auto *type = FixedVectorType::get(floats ? builder.getDoubleTy() : builder.getInt64Ty(), from / times);
-    const auto widened = [&](Value *vector) {
-      Value *wide = castFrom(vector, type);
-      return wide || floats ? wide : builder.CreateBitCast(vector, type);
-    };
-    WeakTrackingVH operands[] = {shuffle->getOperand(0), shuffle->getOperand(1)};
-    Value *first = widened(operands[0]), *second = widened(operands[1]);
-    if (!first || !second)
-      continue;
-    Value *shuffled = builder.CreateShuffleVector(first, second, wide);
-    for (User *user : make_early_inc_range(shuffle->users()))
-      if (auto *cast = dyn_cast<BitCastInst>(user); cast && cast->getType() == shuffled->getType()) {
-        cast->replaceAllUsesWith(shuffled);
-        cast->eraseFromParent();
-      }
-    shuffle->replaceAllUsesWith(builder.CreateBitCast(shuffled, shuffle->getType()));
-    shuffle->eraseFromParent();
-    for (WeakTrackingVH &operand : operands)
-      if (auto *cast = dyn_cast_or_null<BitCastInst>(operand); cast && cast->use_empty())
-        cast->eraseFromParent();
-  }
-}
-
 void enz::widenCopies(Function &function) {
   SmallVector<LoadInst *, 8> loads;
   for (BasicBlock &block : function)
