@@ -17,8 +17,8 @@ use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
 use super::index::{
-    bits_of, choices, factor, is_address, is_distance, is_number, leads_nowhere, may_step_back, numbered, signed,
-    traces_to_pointer,
+    bits_of, choices, factor, is_address, is_distance, is_least_or_most, is_number, leads_nowhere, may_step_back,
+    numbered, signed, traces_to_pointer,
 };
 use super::store::{Addr, Store};
 use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
@@ -241,7 +241,8 @@ impl<'a> Solver<'a> {
             return Some(known);
         }
         let func = &self.module.funcs[f];
-        if func.as_const(v).is_some() || !may_hold_address(self.module, func.ty(v)) {
+        let may_hold = || may_hold_address(self.module, func.ty(v)) && !is_least_or_most(self.module, func, v);
+        if func.as_const(v).is_some() || !may_hold() {
             return None;
         }
         let c = self.store.fresh();

@@ -232,6 +232,15 @@ pub(super) fn is_number(module: &Module, func: &Func, uses: &Uses, v: ValueId, p
     true
 }
 
+/// Whether `v` is the least or the most of some numbers, as the size of what has room for both is: no address, but for those that pointers
+/// were made.
+pub(super) fn is_least_or_most(module: &Module, func: &Func, v: ValueId) -> bool {
+    let Some(i) = func.def_inst(v).filter(|i| func.insts[*i].op.call_info().is_some()) else { return false };
+    let name = module.direct_callee(func, i).map_or("", |f| module.funcs[f].name.as_str());
+    let chosen = ["llvm.smin.i", "llvm.smax.i", "llvm.umin.i", "llvm.umax.i"];
+    chosen.iter().any(|begin| name.starts_with(begin)) && !func.call_args(i).iter().any(|a| is_made(func, *a))
+}
+
 /// Whether an index is visibly meant to be negative at times.
 pub(super) fn may_step_back(func: &Func, index: ValueId) -> bool {
     let mut at = index;
