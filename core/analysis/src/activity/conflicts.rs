@@ -42,8 +42,9 @@ impl Pass<'_> {
 
     /// Whether memory of this function, in which addresses of active memory have lost their shadows, can be reached from `class`.
     fn leads_to_dropped(&self, class: ClassId) -> bool {
-        let chain = self.program.unit(self.f).map(|u| u.memory.chain(class)).unwrap_or_default();
-        !self.dropped.is_empty() && chain.iter().any(|c| self.dropped.contains_key(c) && self.has_own_memory(*c))
+        let lost = |c: &ClassId| self.dropped.contains_key(c) && self.has_own_memory(*c);
+        let unit = self.program.unit(self.f).filter(|_| !self.dropped.is_empty());
+        unit.is_some_and(|u| u.memory.chain(class).iter().any(lost))
     }
 
     /// The conflict that `i` is if it reads the memory of `class`, where active data has lost its derivative.
