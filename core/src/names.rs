@@ -33,13 +33,15 @@ pub fn of_symbol(symbol: &str) -> Option<String> {
     of_fortran(symbol.strip_prefix("_Q")?)
 }
 
-/// Modules (`M`), submodules (`S`) and hosts (`F`) come before a procedure (`P`) or a variable (`E`); Fortran has no capitals there.
+/// Modules (`M`), submodules (`S`) and hosts (`F`) come before a procedure (`P`) or a variable (`E`); Fortran has no capitals there. What
+/// flang makes for itself has no name.
 fn of_fortran(mangled: &str) -> Option<String> {
     let starts: Vec<usize> = mangled.char_indices().filter(|(_, c)| c.is_ascii_uppercase()).map(|(n, _)| n).collect();
     let ends = starts.iter().skip(1).copied().chain([mangled.len()]);
     let words = starts.iter().zip(ends).map(|(start, end)| (&mangled[*start..=*start], &mangled[start + 1..end]));
-    let names: Vec<&str> = words.filter(|(kind, _)| "MSFPE".contains(kind)).map(|(_, name)| name).collect();
-    (starts.first() == Some(&0) && names.iter().all(|name| !name.is_empty())).then(|| names.join("::"))
+    let names: Option<Vec<&str>> =
+        words.map(|(kind, name)| ("MSFPE".contains(kind) && !name.is_empty()).then_some(name)).collect();
+    names.filter(|_| starts.first() == Some(&0)).map(|names| names.join("::"))
 }
 
 #[cfg(test)]
@@ -56,6 +58,7 @@ mod tests {
         assert_eq!(name("_QMgeoParea"), "geo::area");
         assert_eq!(name("_QPsolve"), "solve");
         assert_eq!(name("_QMgeoFareaPinner"), "geo::area::inner");
+        assert_eq!(of_symbol("_QQmain"), None);
         assert_eq!(of_symbol("cblas_dgemm"), None);
         assert_eq!(of_symbol("_Quick_exit"), None);
     }

@@ -613,7 +613,7 @@ static void revealSigns(Function &function) {
     for (Instruction &inst : make_early_inc_range(block)) {
       Value *x = nullptr;
       if (!match(&inst, m_c_Xor(m_BitCast(m_Value(x)), m_BitCast(m_FAbs(m_Deferred(x))))) ||
-          x->getType()->getScalarSizeInBits() != widthOf(&inst))
+          x->getType()->getScalarType()->isPPC_FP128Ty() || x->getType()->getScalarSizeInBits() != widthOf(&inst))
         continue;
       IRBuilder<> builder(&inst);
       Value *bits = builder.CreateBitCast(x, inst.getType());
@@ -632,7 +632,11 @@ bool enz::floatBits(Function &function) {
 
 Value *enz::unrounded(Value *value) {
   constexpr StringLiteral names[] = {"rint", "nearbyint", "round", "roundeven", "floor", "ceil", "trunc"};
-  while (auto *call = dyn_cast<CallInst>(value)) {
+  // Roundings of what was rounded are few, but in code that is never reached a value may be made of itself.
+  for (unsigned depth = 0; depth < 4; ++depth) {
+    auto *call = dyn_cast<CallInst>(value);
+    if (!call || call->arg_size() == 0 || call->getArgOperand(0)->getType() != call->getType())
+      return value;
     switch (call->getIntrinsicID()) {
     case Intrinsic::rint:
     case Intrinsic::nearbyint:

@@ -264,7 +264,7 @@ private:
     const Value *base = address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
     if (!isa<LoadInst>(base) && !isa<Argument>(base))
       return {std::nullopt, false, isa<AllocaInst>(base)};
-    return {offset.getSExtValue(), number != nullptr};
+    return {offset.getSExtValue(), number != nullptr && isa<LoadInst>(base)};
   }
 
   bool standsAt(const Function *function, int64_t offset) const {

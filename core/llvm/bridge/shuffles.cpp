@@ -34,7 +34,8 @@ static Value *blended(IRBuilder<> &builder, ShuffleVectorInst &shuffle) {
   const bool first = isa<Constant>(shuffle.getOperand(0));
   auto *constant = dyn_cast<Constant>(shuffle.getOperand(first ? 0 : 1));
   Value *vector = shuffle.getOperand(first ? 1 : 0);
-  if (!constant || isa<Constant>(vector) || lanesOf(vector->getType()) != lanes || lanes * bits % 64 != 0)
+  if (!constant || isa<Constant>(vector) || lanesOf(vector->getType()) != lanes || 64 % bits != 0 ||
+      lanes * bits % 64 != 0)
     return nullptr;
   SmallVector<uint64_t, 8> kept(lanes * bits / 64), put(kept.size());
   for (unsigned n = 0; n < lanes; ++n) {

@@ -374,12 +374,16 @@ Value *convertX86(IRBuilder<> &builder, CallInst &call, StringRef name) {
   const auto rounding = call.arg_size() == 4 ? constantOf(arg(3)) : std::optional<uint64_t>(4);
   if (call.arg_size() > (masked ? 4 : 1) || !rounding || (*rounding != 4 && !(towards_zero && *rounding == 8)))
     return nullptr;
+  // Lanes beyond those given are zero, whatever a mask says of them.
+  const bool all = !masked || isAllTrue(arg(2));
+  if (given > lanes || (given < lanes && !all))
+    return nullptr;
   Value *out = toIntegers(builder, arg(0), type->getScalarType(), towards_zero);
   if (given < lanes)
     out = shuffle(builder, out, Constant::getNullValue(out->getType()), lanes,
                   [&](unsigned n) { return static_cast<int>(n < given ? n : given); });
-  if (!masked || lanesOf(out->getType()) != lanes || isAllTrue(arg(2)))
-    return lanesOf(out->getType()) == lanes ? out : nullptr;
+  if (all)
+    return out;
   const unsigned width = arg(2)->getType()->getIntegerBitWidth();
   Value *bits = builder.CreateBitCast(arg(2), FixedVectorType::get(builder.getInt1Ty(), width));
   bits = shuffle(builder, bits, bits, lanes, [](unsigned n) { return static_cast<int>(n); });
