@@ -132,6 +132,9 @@ fn work(
     for round in rounds(calls.len(), &needs) {
         let mut exported: Vec<FuncId> = Vec::new();
         for n in round {
+            if !session.is_there(&calls[n]) {
+                continue;
+            }
             let call = &session.read_again(&calls[n]);
             if needs.iter().any(|(outer, inner)| *outer == n && failed.contains(inner)) {
                 failed.insert(n);
@@ -160,7 +163,7 @@ fn work(
             engine.forget();
             // Derivatives that are differentiated next have these shadows for memory of their own.
             engine.globals.clear();
-            engine.timing.of("optimise", || session.optimise(&exported, level));
+            engine.timing.of("optimise", || session.optimise(&exported, &calls, level));
         }
     }
     *stories = engine.log.stories.take();

@@ -591,9 +591,10 @@ uint8_t enz_widen(EnzHost host, EnzValue call, EnzValue function, uint32_t from,
 // ---- optimise.cpp ---------------------------------------------------------------------------------------------
 
 void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_t level, uint32_t size_level);
-// Inlines calls of the wrappers, erasing those that are then unused, and small generated functions after them.
+// Inlines calls of the wrappers, erasing those that are then unused, and small generated functions after them. Calls
+// among `marks` that go with code that is never reached become null there.
 void enz_inline_wrappers(EnzHost host, const EnzValue *wrappers, size_t count, const EnzValue *generated,
-                         size_t num_generated, uint32_t level);
+                         size_t num_generated, EnzValue *marks, size_t num_marks, uint32_t level);
 
 // ---- diagnose.cpp ---------------------------------------------------------------------------------------------
 

@@ -218,7 +218,10 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
 }
 
 void enz_inline_wrappers(EnzHost host, const EnzValue *wrappers, size_t count, const EnzValue *generated,
-                         size_t num_generated, uint32_t speed) {
+                         size_t num_generated, EnzValue *marks, size_t num_marks, uint32_t speed) {
+  SmallVector<WeakVH, 8> standing;
+  for (size_t i = 0; i < num_marks; ++i)
+    standing.push_back(WeakVH(enz::as<Value>(marks[i])));
   SmallPtrSet<Function *, 16> small;
   for (size_t i = 0; i < num_generated; ++i)
     if (auto *function = enz::as<Function>(generated[i]);
@@ -245,4 +248,7 @@ void enz_inline_wrappers(EnzHost host, const EnzValue *wrappers, size_t count, c
     FunctionPassManager passes = light();
     run(*host, *caller, passes);
   }
+  for (auto [mark, call] : zip_equal(MutableArrayRef(marks, num_marks), standing))
+    if (!call)
+      mark = nullptr;
 }

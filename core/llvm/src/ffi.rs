@@ -523,6 +523,8 @@ unsafe extern "C" {
         count: usize,
         generated: *const ValueRef,
         num_generated: usize,
+        marks: *mut Option<ValueRef>,
+        num_marks: usize,
         level: u32,
     );
 

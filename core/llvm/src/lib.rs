@@ -12,16 +12,17 @@
 //!
 //! ```text
 //! fn handler(session: &mut Session, options: &Options, phase: Phase, level: Level) -> bool {  // set by pass::set_handler
-//!     for call in session.find_marker_calls(&["__enzyme_autodiff"]) {               // Vec<MarkerCall>, in order
+//!     let calls = session.find_marker_calls(&["__enzyme_autodiff"]);                // Vec<MarkerCall>, in order
+//!     for call in &calls {
 //!         let MarkerValue::Function(f) = call.args[0].value else { ... };           // declared in session.ir
 //!         session.define_body(f, &PrepareOptions::default())?;                      // prepared clone -> session.ir.funcs[f]
 //!         let facts = session.facts(f);                                             // trip counts, stable loads, ...
 //!         ...                                                                       // analyses, plan, synthesis
 //!         let wrapper = session.ir.funcs.push(wrapper);                             // generated, like the derivative
 //!         session.export(&[derivative, wrapper])?;                                  // declares all, then defines all
-//!         session.replace_marker(&call, wrapper)?;                                  // the call now calls the wrapper
+//!         session.replace_marker(call, wrapper)?;                                   // the call now calls the wrapper
 //!     }
-//!     session.optimise(&generated, level);                                          // then inlines the wrappers
+//!     session.optimise(&generated, &calls, level);                                  // then inlines the wrappers
 //!     session.finish(&["__enzyme_autodiff"]);                                       // clones and unused markers go
 //! }
 //! ```

@@ -69,7 +69,7 @@ impl MarkerCall {
 
 /// A call found earlier; taken when it is replaced.
 pub(crate) struct Found {
-    call: Option<ValueRef>,
+    pub(crate) call: Option<ValueRef>,
 }
 
 impl Session {
@@ -133,6 +133,11 @@ impl Session {
         let name = unsafe { ffi::enz_value_name(callee) }.to_text();
         let caller_name = self.ir.funcs[caller].name.clone();
         Some(MarkerCall { handle, callee: name, caller, caller_name, loc, ret, args })
+    }
+
+    /// Whether `call` waits to be replaced. One in code that is never reached goes when its function is optimised.
+    pub fn is_there(&self, call: &MarkerCall) -> bool {
+        self.found.get(call.handle).is_some_and(|f| f.call.is_some())
     }
 
     /// `call` with its arguments read again: what another marker gave may be a function by now.

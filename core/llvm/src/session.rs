@@ -8,7 +8,7 @@ use enzyme_ir::{DataLayout, Facts, Func, FuncId, Linkage, LocId, Module};
 use crate::export::Exported;
 use crate::ffi::{self, HostRef, LocRef, Str, ValueRef};
 use crate::import::{self, Imported};
-use crate::markers::Found;
+use crate::markers::{Found, MarkerCall};
 use crate::pass::Level;
 use crate::problem::Problem;
 use crate::text::collect;
@@ -328,8 +328,8 @@ impl Session {
     }
 
     /// Runs the host's function simplification on exported functions, then inlines the wrappers that replaced
-    /// markers and tidies their callers. At level 0 a light pipeline runs.
-    pub fn optimise(&mut self, functions: &[FuncId], level: Level) {
+    /// markers and tidies their callers. At level 0 a light pipeline runs. Of `calls`, those may go that are never reached.
+    pub fn optimise(&mut self, functions: &[FuncId], calls: &[MarkerCall], level: Level) {
         let values: Vec<ValueRef> = functions.iter().filter_map(|f| self.exported.function(*f)).collect();
         // SAFETY: all values are functions of the module of this session.
         unsafe { ffi::enz_optimise(self.host, values.as_ptr(), values.len(), level.speed, level.size) };
@@ -339,7 +339,11 @@ impl Session {
             self.imported.forget_function(*wrapper);
         }
         let others: Vec<ValueRef> = functions.iter().filter_map(|f| self.exported.function(*f)).collect();
-        // SAFETY: all values are functions of this module; wrappers may be erased, and were forgotten above.
+        let waiting: Vec<(usize, ValueRef)> =
+            calls.iter().filter_map(|c| Some((c.handle, self.found.get(c.handle)?.call?))).collect();
+        let mut marks: Vec<Option<ValueRef>> = waiting.iter().map(|(_, call)| Some(*call)).collect();
+        // SAFETY: all values are functions or calls of this module, or none; wrappers may be erased, and were forgotten
+        // above, and so may calls, whose place in `marks` is then empty.
         unsafe {
             ffi::enz_inline_wrappers(
                 self.host,
@@ -347,8 +351,15 @@ impl Session {
                 wrappers.len(),
                 others.as_ptr(),
                 others.len(),
+                marks.as_mut_ptr(),
+                marks.len(),
                 level.speed,
             );
+        }
+        for ((handle, _), call) in waiting.into_iter().zip(marks) {
+            if let Some(found) = self.found.get_mut(handle) {
+                found.call = call;
+            }
         }
     }
 

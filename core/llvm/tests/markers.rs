@@ -77,7 +77,7 @@ fn replaced_calls_leave_nothing_of_the_marker() {
                 assert!(session.replace_marker(call, wrapper).is_err(), "a call is replaced once");
                 wrappers.push(wrapper);
             }
-            session.optimise(&wrappers, Level { speed, size: 0 });
+            session.optimise(&wrappers, &calls, Level { speed, size: 0 });
             session.finish(&["__enzyme_autodiff", "enzyme_dup", "enzyme_const"]);
             session.verify().unwrap();
             let text = session.print_llvm_module();
@@ -87,6 +87,33 @@ fn replaced_calls_leave_nothing_of_the_marker() {
             }
         });
     }
+}
+
+/// A call under a condition that turns out never to hold goes when the one before it is replaced and tidied.
+#[test]
+fn calls_that_are_never_reached_are_no_longer_there() {
+    let source = "
+double __enzyme_autodiff(void *, ...);
+static double f(double x) { return x * x; }
+double g(double x) {
+  int never = 0;
+  double r = __enzyme_autodiff((void *)f, x);
+  if (never)
+    r += __enzyme_autodiff((void *)f, r);
+  return r;
+}";
+    let mut module = compile("unreached", source, &["-O1", "-Xclang", "-disable-llvm-passes"]);
+    module.with_session(|session| {
+        let calls = session.find_marker_calls(&["__enzyme_autodiff"]);
+        assert_eq!(calls.len(), 2);
+        let wrapper = constant_wrapper(session, &calls[0], 1.0);
+        session.export(&[wrapper]).unwrap();
+        session.replace_marker(&calls[0], wrapper).unwrap();
+        assert!(!session.is_there(&calls[0]) && session.is_there(&calls[1]));
+        session.optimise(&[wrapper], &calls, Level { speed: 2, size: 0 });
+        assert!(!session.is_there(&calls[1]));
+        session.verify().unwrap();
+    });
 }
 
 #[test]
@@ -152,7 +179,7 @@ fn invokes_and_results_in_memory_are_kept_so() {
         session.verify().unwrap();
         let out = session.print_llvm_module();
         assert!(out.contains("invoke void @wrapper(ptr sret(%pair)"), "{out}");
-        session.optimise(&[wrapper], Level::default());
+        session.optimise(&[wrapper], &[], Level::default());
         session.finish(&["__enzyme_"]);
         session.verify().unwrap();
         assert!(!session.print_llvm_module().contains("__enzyme_"));

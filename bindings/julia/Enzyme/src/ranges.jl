@@ -122,8 +122,12 @@ The order in which `sortperm` puts elements, whose own code asks at run time how
 too: they may do anything.
 """
 function order_of(algorithm, less, by, reversed, order, _, v::Vector)
+    less === isless && by === identity || return ordered(algorithm, less, by, reversed, order, v)::Vector{Int}
     numbers = collect(1:length(v))
-    less === isless && by === identity || return sort!(numbers, algorithm, Base.Order.Perm(Base.Order.ord(less, by, reversed, order), v))::Vector{Int}
     reversed === true ? sort!(numbers, algorithm, Base.Order.Perm(Base.Order.ReverseOrdering(order), v)) : sort!(numbers, algorithm, Base.Order.Perm(order, v))
 end
-order_of(algorithm, less, by, reversed, order, f, v::UnitRange{Int}) = order_of(algorithm, less, by, reversed, order, f, collect(v))
+order_of(algorithm, less, by, reversed, order, _, v::UnitRange{Int}) = ordered(algorithm, less, by, reversed, order, collect(v))::Vector{Int}
+
+"With functions of the program, and compiled for each of them: what is compiled for any function would call itself without end when it is called at run time."
+ordered(algorithm, less::L, by::B, reversed, order, v) where {L,B} =
+    sort!(collect(1:length(v)), algorithm, Base.Order.Perm(Base.Order.ord(less, by, reversed, order), v))
