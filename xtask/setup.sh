@@ -24,7 +24,7 @@ llvm_major=22
 # ADOL-C, and count instructions.
 build_packages="llvm-22-dev libclang-22-dev clang-22"
 test_packages="flang-22 libflang-22-dev lld-22 libomp-22-dev libclang-rt-22-dev clang-format-22 libc++-22-dev libc++abi-22-dev
-libeigen3-dev libboost-dev libglm-dev libnanoflann-dev libopenblas-dev liblapacke-dev libcolpack-dev libmpfr-dev libadolc-dev valgrind cmake
+libarmadillo-dev libeigen3-dev libboost-dev libglm-dev libnanoflann-dev libopenblas-dev liblapacke-dev libcolpack-dev libmpfr-dev libadolc-dev valgrind cmake
 pkg-config libllvm19"
 
 say() {

@@ -26,8 +26,12 @@ const LEVELS: &str = "// corpus: levels ";
 /// The marker of options for the compiler.
 const FLAGS: &str = "// corpus: flags ";
 /// Headers of libraries that programs are linked with: of numbers with many digits, and of linear algebra.
-const LIBRARIES: [(&str, &[&str]); 3] =
-    [("fprt/mpfr.h", &["-lmpfr"]), ("<cblas.h>", &["-lopenblas"]), ("<lapacke.h>", &["-llapacke", "-lopenblas"])];
+const LIBRARIES: [(&str, &[&str]); 4] = [
+    ("fprt/mpfr.h", &["-lmpfr"]),
+    ("<cblas.h>", &["-lopenblas"]),
+    ("<lapacke.h>", &["-llapacke", "-lopenblas"]),
+    ("<armadillo>", &["-lopenblas"]),
+];
 
 /// A program.
 #[derive(Clone, Debug)]

@@ -4,24 +4,28 @@
 // this file to bitcode.
 //
 // Reference: Dongarra, Du Croz, Hammarling, Hanson, "An extended set of Fortran basic linear algebra subprograms",
-// 1988, and the LAPACK Users' Guide, 1999, for what the functions do; blas.inc.h says how they do it.
+// 1988, and the LAPACK Users' Guide, 1999, for what the functions do; the files included below say how they do it.
 //
 // Invariants: what is not to be read (C where beta is zero, the other half of a matrix) is not read; nothing is written
 // beyond what the library writes, but for work space. Pivots are those of the library, unless columns have elements of
 // the same size. Arguments that the library would refuse are not looked for.
-// Not handled: complex numbers; eigenvalues and singular values; condition numbers, which the library estimates; packed
-// matrices and most of those in bands.
+// Not handled: complex numbers; eigenvalues of matrices that are not symmetric; packed matrices
+// and most of those in bands.
 
 typedef long long whole;
 typedef __SIZE_TYPE__ size;
 
 void *malloc(size bytes);
 void free(void *memory);
+long write(int file, const void *text, size bytes);
+_Noreturn void abort(void);
 double sqrt(double);
 float sqrtf(float);
 
 #define INLINE __attribute__((always_inline)) static inline
 #define SHARED __attribute__((noinline)) static
+// Has no derivative: library.cpp says so of those whose names begin with `given_`.
+#define GIVEN __attribute__((noinline, optnone)) static
 
 // Rows or columns that are worked through by loops.
 enum { SIDE = 16 };
@@ -46,6 +50,13 @@ enum { ROWS = 101, COLUMNS, PLAIN = 111, TRANSPOSED, UPPER = 121, LOWER, NOT_UNI
 #define END _
 #define CEND
 #include "blas.inc.h"
+
+#include "bands.inc.h"
+#include "expert.inc.h"
+#include "spectra.inc.h"
+
+#include "singular.inc.h"
+
 #include "blas_names.h"
 #undef INT
 #undef WIDTH
@@ -56,6 +67,13 @@ enum { ROWS = 101, COLUMNS, PLAIN = 111, TRANSPOSED, UPPER = 121, LOWER, NOT_UNI
 #define END _64_
 #define CEND 64_
 #include "blas.inc.h"
+
+#include "bands.inc.h"
+#include "expert.inc.h"
+#include "spectra.inc.h"
+
+#include "singular.inc.h"
+
 #include "blas_names.h"
 #undef INT
 #undef WIDTH
@@ -75,6 +93,13 @@ enum { ROWS = 101, COLUMNS, PLAIN = 111, TRANSPOSED, UPPER = 121, LOWER, NOT_UNI
 #define END _
 #define CEND
 #include "blas.inc.h"
+
+#include "bands.inc.h"
+#include "expert.inc.h"
+#include "spectra.inc.h"
+
+#include "singular.inc.h"
+
 #include "blas_names.h"
 #undef INT
 #undef WIDTH
@@ -85,4 +110,11 @@ enum { ROWS = 101, COLUMNS, PLAIN = 111, TRANSPOSED, UPPER = 121, LOWER, NOT_UNI
 #define END _64_
 #define CEND 64_
 #include "blas.inc.h"
+
+#include "bands.inc.h"
+#include "expert.inc.h"
+#include "spectra.inc.h"
+
+#include "singular.inc.h"
+
 #include "blas_names.h"

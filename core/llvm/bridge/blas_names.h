@@ -328,8 +328,157 @@ REAL FORTRAN(lange)(const char *norm, const INT *m, const INT *n, const REAL *a,
   (void)work;
   return NAME(lange)(norm, *m, *n, a, 1, *lda);
 }
+void FORTRAN(syev)(const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *w, REAL *work,
+                   const INT *room, INT *info) {
+  ASKED(work, room)
+  *info = (INT)NAME(syev)(0, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
+}
+void FORTRAN(syevd)(const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *w, REAL *work,
+                    const INT *room, INT *wholes, const INT *rooms, INT *info) {
+  if (*room == -1 || *rooms == -1) {
+    *work = 1, *wholes = 1, *info = 0;
+    return;
+  }
+  *info = (INT)NAME(syev)(1, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
+}
+void FORTRAN(gelsd)(const INT *m, const INT *n, const INT *sides, REAL *a, const INT *lda, REAL *b, const INT *ldb,
+                    REAL *values, const REAL *least, INT *rank, REAL *work, const INT *room, INT *wholes, INT *info) {
+  if (*room == -1) {
+    *work = 1, *wholes = 1, *info = 0;
+    return;
+  }
+  *info = (INT)NAME(gelsd)(*m, *n, *sides, a, 1, *lda, b, 1, *ldb, values, *least, rank);
+}
+void FORTRAN(gesvd)(const char *jobu, const char *jobvt, const INT *m, const INT *n, REAL *a, const INT *lda,
+                    REAL *values, REAL *u, const INT *ldu, REAL *vt, const INT *ldvt, REAL *work, const INT *room,
+                    INT *info) {
+  ASKED(work, room)
+  *info = (INT)NAME(gesvd)(0, NAME(wanted)(jobu), NAME(wanted)(jobvt), *m, *n, a, 1, *lda, values, u, 1, *ldu, vt, 1,
+                           *ldvt);
+}
+void FORTRAN(gesdd)(const char *job, const INT *m, const INT *n, REAL *a, const INT *lda, REAL *values, REAL *u,
+                    const INT *ldu, REAL *vt, const INT *ldvt, REAL *work, const INT *room, INT *wholes, INT *info) {
+  (void)wholes;
+  ASKED(work, room)
+  *info =
+      (INT)NAME(gesvd)(1, NAME(wanted)(job), NAME(wanted)(job), *m, *n, a, 1, *lda, values, u, 1, *ldu, vt, 1, *ldvt);
+}
+void FORTRAN(gesvx)(const char *fact, const char *trans, const INT *n, const INT *sides, REAL *a, const INT *lda,
+                    REAL *af, const INT *ldaf, INT *pivots, char *equed, REAL *r, REAL *c, REAL *b, const INT *ldb,
+                    REAL *x, const INT *ldx, REAL *rcond, REAL *ferr, REAL *berr, REAL *work, INT *wholes, INT *info) {
+  (void)r, (void)c, (void)work, (void)wholes;
+  *info =
+      (INT)NAME(gesvx)(fact, trans, *n, *sides, a, *lda, af, *ldaf, pivots, equed, b, *ldb, x, *ldx, rcond, ferr, berr);
+}
+void FORTRAN(gbsvx)(const char *fact, const char *trans, const INT *n, const INT *kl, const INT *ku, const INT *sides,
+                    REAL *a, const INT *lda, REAL *af, const INT *ldaf, INT *pivots, char *equed, REAL *r, REAL *c,
+                    REAL *b, const INT *ldb, REAL *x, const INT *ldx, REAL *rcond, REAL *ferr, REAL *berr, REAL *work,
+                    INT *wholes, INT *info) {
+  (void)r, (void)c, (void)work, (void)wholes;
+  *info = (INT)NAME(gbsvx)(fact, trans, *n, *kl, *ku, *sides, a, *lda, af, *ldaf, pivots, equed, b, *ldb, x, *ldx,
+                           rcond, ferr, berr);
+}
+void FORTRAN(posvx)(const char *fact, const char *uplo, const INT *n, const INT *sides, REAL *a, const INT *lda,
+                    REAL *af, const INT *ldaf, char *equed, REAL *s, REAL *b, const INT *ldb, REAL *x, const INT *ldx,
+                    REAL *rcond, REAL *ferr, REAL *berr, REAL *work, INT *wholes, INT *info) {
+  (void)s, (void)work, (void)wholes;
+  *info =
+      (INT)NAME(posvx)(fact, is(uplo, 'u'), *n, *sides, a, *lda, af, *ldaf, equed, b, *ldb, x, *ldx, rcond, ferr, berr);
+}
+void FORTRAN(gecon)(const char *norm, const INT *n, const REAL *a, const INT *lda, const REAL *anorm, REAL *rcond,
+                    REAL *work, INT *wholes, INT *info) {
+  (void)work, (void)wholes;
+  *rcond = NAME(gecon)(norm, *n, a, 1, *lda, *anorm);
+  *info = 0;
+}
+void FORTRAN(pocon)(const char *uplo, const INT *n, const REAL *a, const INT *lda, const REAL *anorm, REAL *rcond,
+                    REAL *work, INT *wholes, INT *info) {
+  (void)work, (void)wholes;
+  *rcond = NAME(pocon)(*n, a, RS(is(uplo, 'u'), *lda), CS(is(uplo, 'u'), *lda), *anorm);
+  *info = 0;
+}
+void FORTRAN(trcon)(const char *norm, const char *uplo, const char *diag, const INT *n, const REAL *a, const INT *lda,
+                    REAL *rcond, REAL *work, INT *wholes, INT *info) {
+  (void)work, (void)wholes;
+  *rcond = NAME(trcon)(norm, is(uplo, 'u'), is(diag, 'u'), *n, a, 1, *lda);
+  *info = 0;
+}
+void FORTRAN(gbcon)(const char *norm, const INT *n, const INT *kl, const INT *ku, const REAL *a, const INT *lda,
+                    const INT *pivots, const REAL *anorm, REAL *rcond, REAL *work, INT *wholes, INT *info) {
+  (void)work, (void)wholes;
+  *rcond = NAME(gbcon)(norm, *n, *kl, *ku, a, 1, *lda, pivots, *anorm);
+  *info = 0;
+}
+void FORTRAN(pbtrf)(const char *uplo, const INT *n, const INT *kd, REAL *a, const INT *lda, INT *info) {
+  *info = (INT)NAME(pbtrf)(is(uplo, 'u'), *n, *kd, a, 1, *lda);
+}
+void FORTRAN(pbtrs)(const char *uplo, const INT *n, const INT *kd, const INT *sides, const REAL *a, const INT *lda,
+                    REAL *b, const INT *ldb, INT *info) {
+  NAME(pbtrs)(is(uplo, 'u'), *n, *kd, *sides, a, 1, *lda, b, 1, *ldb);
+  *info = 0;
+}
+void FORTRAN(gbtrf)(const INT *m, const INT *n, const INT *kl, const INT *ku, REAL *a, const INT *lda, INT *pivots,
+                    INT *info) {
+  *info = (INT)NAME(gbtrf)(*m, *n, *kl, *ku, a, 1, *lda, pivots);
+}
+void FORTRAN(gbtrs)(const char *trans, const INT *n, const INT *kl, const INT *ku, const INT *sides, const REAL *a,
+                    const INT *lda, const INT *pivots, REAL *b, const INT *ldb, INT *info) {
+  NAME(gbtrs)(moved(trans), *n, *kl, *ku, *sides, a, 1, *lda, pivots, b, 1, *ldb);
+  *info = 0;
+}
+void FORTRAN(gbsv)(const INT *n, const INT *kl, const INT *ku, const INT *sides, REAL *a, const INT *lda, INT *pivots,
+                   REAL *b, const INT *ldb, INT *info) {
+  whole bad = NAME(gbtrf)(*n, *n, *kl, *ku, a, 1, *lda, pivots);
+  *info = (INT)bad;
+  if (!bad)
+    NAME(gbtrs)(0, *n, *kl, *ku, *sides, a, 1, *lda, pivots, b, 1, *ldb);
+}
+void FORTRAN(pbsv)(const char *uplo, const INT *n, const INT *kd, const INT *sides, REAL *a, const INT *lda, REAL *b,
+                   const INT *ldb, INT *info) {
+  whole bad = NAME(pbtrf)(is(uplo, 'u'), *n, *kd, a, 1, *lda);
+  *info = (INT)bad;
+  if (!bad)
+    NAME(pbtrs)(is(uplo, 'u'), *n, *kd, *sides, a, 1, *lda, b, 1, *ldb);
+}
+REAL FORTRAN(langb)(const char *norm, const INT *n, const INT *kl, const INT *ku, const REAL *a, const INT *lda,
+                    REAL *work) {
+  (void)work;
+  return NAME(langb)(norm, *n, *kl, *ku, a, 1, *lda);
+}
+REAL FORTRAN(lansy)(const char *norm, const char *uplo, const INT *n, const REAL *a, const INT *lda, REAL *work) {
+  (void)work;
+  return NAME(lansy)(norm, is(uplo, 'u'), *n, a, 1, *lda);
+}
 
 // What is the upper half in columns is the lower one in rows.
+INT LAPACKE(syev)(INT order, char job, char uplo, INT n, REAL *a, INT lda, REAL *w) {
+  return (INT)NAME(syev)(0, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
+}
+INT LAPACKE(syevd)(INT order, char job, char uplo, INT n, REAL *a, INT lda, REAL *w) {
+  return (INT)NAME(syev)(1, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
+}
+INT LAPACKE(gesvd)(INT order, char jobu, char jobvt, INT m, INT n, REAL *a, INT lda, REAL *values, REAL *u, INT ldu,
+                   REAL *vt, INT ldvt, REAL *superb) {
+  (void)superb;
+  _Bool t = order == ROWS;
+  return (INT)NAME(gesvd)(0, NAME(wanted)(&jobu), NAME(wanted)(&jobvt), m, n, a, RS(t, lda), CS(t, lda), values, u,
+                          RS(t, ldu), CS(t, ldu), vt, RS(t, ldvt), CS(t, ldvt));
+}
+INT LAPACKE(gesdd)(INT order, char job, INT m, INT n, REAL *a, INT lda, REAL *values, REAL *u, INT ldu, REAL *vt,
+                   INT ldvt) {
+  _Bool t = order == ROWS;
+  return (INT)NAME(gesvd)(1, NAME(wanted)(&job), NAME(wanted)(&job), m, n, a, RS(t, lda), CS(t, lda), values, u,
+                          RS(t, ldu), CS(t, ldu), vt, RS(t, ldvt), CS(t, ldvt));
+}
+INT LAPACKE(gecon)(INT order, char norm, INT n, const REAL *a, INT lda, REAL anorm, REAL *rcond) {
+  *rcond = NAME(gecon)(&norm, n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), anorm);
+  return 0;
+}
+INT LAPACKE(pocon)(INT order, char uplo, INT n, const REAL *a, INT lda, REAL anorm, REAL *rcond) {
+  _Bool t = is(&uplo, 'u') != (order == ROWS);
+  *rcond = NAME(pocon)(n, a, RS(t, lda), CS(t, lda), anorm);
+  return 0;
+}
 INT LAPACKE(potrf)(INT order, char uplo, INT n, REAL *a, INT lda) {
   _Bool t = is(&uplo, 'u') != (order == ROWS);
   return (INT)NAME(potrf)(n, a, RS(t, lda), CS(t, lda));

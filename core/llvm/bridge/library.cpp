@@ -33,6 +33,11 @@ constexpr uint64_t kFlangLimit = 200'000;
 // A body calls the library's own function by its symbol after this.
 constexpr StringLiteral kOriginal = "enzyme.runtime.";
 
+// What such a body gives has no derivative.
+constexpr StringLiteral kGiven = "given_";
+// What is called from several places of one, and is not worth a copy for each.
+constexpr StringLiteral kApart = "apart_";
+
 bool isFlang(StringRef name) { return name.starts_with("_FortranA"); }
 
 bool isString(StringRef name) {
@@ -208,6 +213,12 @@ private:
       made.setDoesNotThrow();
     if (flang)
       made.addFnAttr(kFlangMark);
+    if (from.getName().starts_with(kGiven)) {
+      made.addFnAttr("enzyme_inactive");
+      made.addFnAttr(Attribute::NoInline);
+    }
+    if (from.getName().starts_with(kApart))
+      made.addFnAttr(Attribute::NoInline);
   }
 
   Module &to;

@@ -14,6 +14,9 @@ const fn identity(title: &'static str, names: &'static [Name]) -> KnownFn {
     KnownFn { title, names, what: Known::Identity { arg: 0 }, effects: NOTHING, returns: Some(0), floats: false }
 }
 
+/// Title of what works on objects of its own types, which have no floats.
+pub(super) const LOCKS: &str = "locks and threads' own state";
+
 /// Title of what writes text of values.
 pub(super) const TEXTS: &str = "text into memory";
 
@@ -212,7 +215,7 @@ pub(super) static ROWS: &[KnownFn] = &[
     ),
     inactive("Rust panics", ENDS, names![starting "_ZN4core9panicking" "_ZN5alloc7raw_vec17capacity_overflow"]),
     inactive(
-        "locks and threads' own state",
+        LOCKS,
         writes_hidden(&[0, 1]),
         names![starting "pthread_mutex_" "pthread_mutexattr_" "pthread_spin_" "pthread_rwlock_" "pthread_cond_"
                "pthread_attr_" "pthread_self" "pthread_equal"],

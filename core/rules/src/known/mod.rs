@@ -15,6 +15,7 @@ mod exceptions;
 mod fortran;
 mod inactive;
 mod julia;
+mod lapack;
 mod memory;
 mod rust;
 
@@ -206,6 +207,11 @@ impl KnownFn {
         [fortran::TEXTS, inactive::TEXTS].contains(&self.title)
     }
 
+    /// Whether the row is that of locks, which write their own objects alone.
+    pub fn is_lock(&self) -> bool {
+        self.title == inactive::LOCKS
+    }
+
     /// Whether a function with this result type and these fixed parameters can be one of the row, by what a signature
     /// shows: programs have their own functions called `access` or `random`, in other files.
     pub fn fits(&self, types: &Types, ret: TypeId, params: &[TypeId]) -> bool {
@@ -269,6 +275,7 @@ pub fn rows() -> impl Iterator<Item = &'static KnownFn> {
         .chain(fortran::ROWS)
         .chain(rust::ROWS)
         .chain(julia::ROWS)
+        .chain(lapack::ROWS)
 }
 
 #[derive(Default)]

@@ -1,0 +1,172 @@
+// Eigenvalues and vectors of symmetric matrices, and least squares by singular values, for one type, REAL.
+//
+// The library finds them, without derivative; then they are made better by steps that converge quadratically, so that
+// what the steps compute has derivatives (Christianson, "Reverse accumulation and attractive fixed points", 1994, says
+// so of fixed points): one step gives those of the first order, two give those of the second. A step, for vectors X
+// (Ogita, Aishima, "Iterative refinement for symmetric eigenvalue decomposition", 2018):
+//
+//   T = X^T A X,  G = X^T X,  l_i = T_ii / G_ii,  X += X E,
+//   E_ij = (T_ij + l_j R_ij) / (l_j - l_i) with R = I - G, and R_ij / 2 where l_i and l_j cannot be told apart
+//
+// All of it but the last line are products, which have rules. The signs of vectors are the library's: it is asked as
+// the program asks it.
+//
+// Invariants: where two eigenvalues cannot be told apart, their sum has its derivative, and each has one of those that
+// its vectors, as they are, give. The vectors have none there: whoever wants it gets a number so large that it is seen.
+// The same holds for singular values, which have no derivative: a least squares solution has that of a matrix of full
+// rank, and the program ends where that is not so.
+// Not handled: derivatives of orders above the second; a choice of eigenvalues; complex matrices.
+
+#define RUNTIME_NAME(name) GLUE(GLUE(GLUE(runtime_, LETTER), name), END)
+#define SYMBOL_OF(name) #name
+#define SYMBOL(name) SYMBOL_OF(name)
+void RUNTIME_NAME(syev)(const char *, const char *, const INT *, REAL *, const INT *, REAL *, REAL *, const INT *,
+                        INT *, size, size) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, syev), END)));
+void RUNTIME_NAME(syevd)(const char *, const char *, const INT *, REAL *, const INT *, REAL *, REAL *, const INT *,
+                         INT *, const INT *, INT *, size,
+                         size) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, syevd), END)));
+void RUNTIME_NAME(gelsd)(const INT *, const INT *, const INT *, REAL *, const INT *, REAL *, const INT *, REAL *,
+                         const REAL *, INT *, REAL *, const INT *, INT *,
+                         INT *) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, gelsd), END)));
+
+// What the library finds: vectors in the place of a full matrix of n columns, and eigenvalues.
+GIVEN whole NAME(given_vectors)(_Bool divides, _Bool upper, whole order, REAL *x, REAL *w) {
+  INT n = (INT)order, room = -1, rooms = -1, info = 0, whole_room = 0;
+  const char *half = upper ? "U" : "L";
+  REAL most = 0;
+  if (divides)
+    RUNTIME_NAME(syevd)("V", half, &n, x, &n, w, &most, &room, &whole_room, &rooms, &info, 1, 1);
+  else
+    RUNTIME_NAME(syev)("V", half, &n, x, &n, w, &most, &room, &info, 1, 1);
+  room = (INT)most + 1, rooms = whole_room + 1;
+  REAL *work = malloc(sizeof(REAL) * (size)room);
+  INT *wholes = malloc(sizeof(INT) * (size)rooms);
+  if (divides)
+    RUNTIME_NAME(syevd)("V", half, &n, x, &n, w, work, &room, wholes, &rooms, &info, 1, 1);
+  else
+    RUNTIME_NAME(syev)("V", half, &n, x, &n, w, work, &room, &info, 1, 1);
+  free(wholes);
+  free(work);
+  return info;
+}
+
+// The same number, without derivative.
+GIVEN REAL NAME(given_number)(REAL x) {
+  volatile REAL kept = x;
+  return kept;
+}
+
+// `value`, of which a derivative that is wanted, by what `sum` depends on, is a number so large that it is seen.
+INLINE REAL NAME(unknown)(REAL value, REAL sum) {
+  return value + (sum - NAME(given_number)(sum)) * (sizeof(REAL) == sizeof(double) ? (REAL)1e300 : (REAL)1e36);
+}
+
+// Eigenvalues by vectors x, and better vectors if `next` is given: by the last step, if `ends`.
+INLINE void NAME(better)(whole n, const REAL *s, const REAL *x, REAL *w, REAL *next, _Bool ends) {
+  size room = sizeof(REAL) * (size)(n * n + 1);
+  REAL *y = malloc(room), *t = malloc(room), *g = malloc(room), *e = malloc(room);
+  NAME(product)(n, n, n, 1, s, 1, n, x, 1, n, 0, y, 1, n);
+  NAME(product)(n, n, n, 1, x, n, 1, y, 1, n, 0, t, 1, n);
+  NAME(product)(n, n, n, 1, x, n, 1, x, 1, n, 0, g, 1, n);
+  REAL most = 0;
+  for (whole i = 0; i < n; i++) {
+    w[i] = t[i + i * n] / g[i + i * n];
+    most = w[i] > most ? w[i] : -w[i] > most ? -w[i] : most;
+  }
+  REAL least = most * (REAL)(8 * n) * (sizeof(REAL) == sizeof(double) ? (REAL)2.2e-16 : (REAL)1.2e-7);
+  for (whole j = 0; next && j < n; j++)
+    for (whole i = 0; i < n; i++) {
+      REAL r = (i == j) - g[i + j * n], gap = w[j] - w[i], change = t[i + j * n] + w[j] * r;
+      if (i != j && (gap > least || -gap > least))
+        e[i + j * n] = change / gap;
+      else if (i != j && ends)
+        e[i + j * n] = NAME(unknown)(r / 2, change);
+      else
+        e[i + j * n] = r / 2;
+    }
+  if (next) {
+    NAME(copy)(n * n, x, 1, next, 1);
+    NAME(product)(n, n, n, 1, x, 1, n, e, 1, n, 1, next, 1, n);
+  }
+  free(e);
+  free(g);
+  free(t);
+  free(y);
+}
+
+// Eigenvalues, from the least, of the symmetric matrix of which one half is stored; its vectors as columns in its place
+// if they are asked for. What the library says.
+SHARED whole NAME(syev)(_Bool divides, _Bool vectors, _Bool upper, whole n, REAL *a, whole rs, whole cs, REAL *w) {
+  size room = sizeof(REAL) * (size)(n * n + 1);
+  REAL *s = malloc(room), *x = malloc(room), *first = malloc(room), *second = vectors ? malloc(room) : 0;
+  for (whole j = 0; j < n; j++)
+    for (whole i = 0; i < n; i++) {
+      REAL value = NAME(half)(upper, a, rs, cs, i, j);
+      s[i + j * n] = value;
+      x[i + j * n] = NAME(given_number)(value);
+    }
+  whole info = NAME(given_vectors)(divides, upper, n, x, w);
+  if (info == 0) {
+    NAME(better)(n, s, x, w, first, 0);
+    NAME(better)(n, s, first, w, second, 1);
+    for (whole j = 0; vectors && j < n; j++)
+      for (whole i = 0; i < n; i++)
+        a[i * rs + j * cs] = second[i + j * n];
+  }
+  if (vectors)
+    free(second);
+  free(first);
+  free(x);
+  free(s);
+  return info;
+}
+
+// The singular values that the library finds, and how many of them count.
+GIVEN whole NAME(given_rank)(whole rows, whole columns, REAL *a, REAL *values, REAL least, INT *info) {
+  INT m = (INT)rows, n = (INT)columns, most = m > n ? m : n, none = 1, rank = 0, room = -1, rooms = 1;
+  REAL wanted = 0, *b = malloc(sizeof(REAL) * (size)(most + 1)), *work;
+  INT *wholes;
+  for (whole i = 0; i < most; i++)
+    b[i] = 0;
+  RUNTIME_NAME(gelsd)(&m, &n, &none, a, &m, b, &most, values, &least, &rank, &wanted, &room, &rooms, info);
+  room = (INT)wanted + 1;
+  work = malloc(sizeof(REAL) * (size)room);
+  wholes = malloc(sizeof(INT) * (size)(rooms + 1));
+  RUNTIME_NAME(gelsd)(&m, &n, &none, a, &m, b, &most, values, &least, &rank, work, &room, wholes, info);
+  free(wholes);
+  free(work);
+  free(b);
+  return rank;
+}
+
+// The least squares solution, the smallest where there are several; `values` gets the singular values.
+SHARED whole NAME(gelsd)(whole m, whole n, whole sides, REAL *a, whole rs, whole cs, REAL *b, whole rsb, whole csb,
+                         REAL *values, REAL least, INT *rank) {
+  whole fewer = m < n ? m : n;
+  REAL *x = malloc(sizeof(REAL) * (size)(m * n + 1)), *found = malloc(sizeof(REAL) * (size)(fewer + 1)), sum = 0;
+  INT info = 0;
+  for (whole j = 0; j < n; j++)
+    for (whole i = 0; i < m; i++) {
+      sum += a[i * rs + j * cs];
+      x[i + j * m] = NAME(given_number)(a[i * rs + j * cs]);
+    }
+  whole count = NAME(given_rank)(m, n, x, found, least, &info);
+  *rank = (INT)count;
+  if (info == 0 && count < fewer) {
+    static const char text[] =
+        "enzyme: [E0201] no derivative for least squares by a matrix without full rank (gelsd)\n";
+    write(2, text, sizeof text - 1);
+    abort();
+  }
+  for (whole i = 0; i < fewer; i++)
+    values[i] = NAME(unknown)(found[i], sum);
+  if (info == 0)
+    NAME(gels)(m < n, m < n ? n : m, fewer, sides, a, m < n ? cs : rs, m < n ? rs : cs, b, rsb, csb);
+  free(found);
+  free(x);
+  return info;
+}
+
+#undef RUNTIME_NAME
+#undef SYMBOL
+#undef SYMBOL_OF
