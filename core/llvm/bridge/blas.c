@@ -25,7 +25,7 @@ float sqrtf(float);
 #define INLINE __attribute__((always_inline)) static inline
 #define SHARED __attribute__((noinline)) static
 // Has no derivative: library.cpp says so of those whose names begin with `given_`.
-#define GIVEN __attribute__((noinline, optnone)) static
+#define GIVEN __attribute__((noinline)) static
 
 // Rows or columns that are worked through by loops.
 enum { SIDE = 16 };

@@ -331,7 +331,7 @@ REAL FORTRAN(lange)(const char *norm, const INT *m, const INT *n, const REAL *a,
 void FORTRAN(syev)(const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *w, REAL *work,
                    const INT *room, INT *info) {
   ASKED(work, room)
-  *info = (INT)NAME(syev)(0, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
+  *info = (INT)NAME(syev)(0, 0, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
 }
 void FORTRAN(syevd)(const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *w, REAL *work,
                     const INT *room, INT *wholes, const INT *rooms, INT *info) {
@@ -339,7 +339,7 @@ void FORTRAN(syevd)(const char *job, const char *uplo, const INT *n, REAL *a, co
     *work = 1, *wholes = 1, *info = 0;
     return;
   }
-  *info = (INT)NAME(syev)(1, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
+  *info = (INT)NAME(syev)(0, 1, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
 }
 void FORTRAN(gelsd)(const INT *m, const INT *n, const INT *sides, REAL *a, const INT *lda, REAL *b, const INT *ldb,
                     REAL *values, const REAL *least, INT *rank, REAL *work, const INT *room, INT *wholes, INT *info) {
@@ -353,15 +353,15 @@ void FORTRAN(gesvd)(const char *jobu, const char *jobvt, const INT *m, const INT
                     REAL *values, REAL *u, const INT *ldu, REAL *vt, const INT *ldvt, REAL *work, const INT *room,
                     INT *info) {
   ASKED(work, room)
-  *info = (INT)NAME(gesvd)(0, NAME(wanted)(jobu), NAME(wanted)(jobvt), *m, *n, a, 1, *lda, values, u, 1, *ldu, vt, 1,
+  *info = (INT)NAME(gesvd)(0, 0, NAME(wanted)(jobu), NAME(wanted)(jobvt), *m, *n, a, 1, *lda, values, u, 1, *ldu, vt, 1,
                            *ldvt);
 }
 void FORTRAN(gesdd)(const char *job, const INT *m, const INT *n, REAL *a, const INT *lda, REAL *values, REAL *u,
                     const INT *ldu, REAL *vt, const INT *ldvt, REAL *work, const INT *room, INT *wholes, INT *info) {
   (void)wholes;
   ASKED(work, room)
-  *info =
-      (INT)NAME(gesvd)(1, NAME(wanted)(job), NAME(wanted)(job), *m, *n, a, 1, *lda, values, u, 1, *ldu, vt, 1, *ldvt);
+  *info = (INT)NAME(gesvd)(0, 1, NAME(wanted)(job), NAME(wanted)(job), *m, *n, a, 1, *lda, values, u, 1, *ldu, vt, 1,
+                           *ldvt);
 }
 void FORTRAN(gesvx)(const char *fact, const char *trans, const INT *n, const INT *sides, REAL *a, const INT *lda,
                     REAL *af, const INT *ldaf, INT *pivots, char *equed, REAL *r, REAL *c, REAL *b, const INT *ldb,
@@ -452,22 +452,22 @@ REAL FORTRAN(lansy)(const char *norm, const char *uplo, const INT *n, const REAL
 
 // What is the upper half in columns is the lower one in rows.
 INT LAPACKE(syev)(INT order, char job, char uplo, INT n, REAL *a, INT lda, REAL *w) {
-  return (INT)NAME(syev)(0, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
+  return (INT)NAME(syev)(1, 0, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
 }
 INT LAPACKE(syevd)(INT order, char job, char uplo, INT n, REAL *a, INT lda, REAL *w) {
-  return (INT)NAME(syev)(1, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
+  return (INT)NAME(syev)(1, 1, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
 }
 INT LAPACKE(gesvd)(INT order, char jobu, char jobvt, INT m, INT n, REAL *a, INT lda, REAL *values, REAL *u, INT ldu,
                    REAL *vt, INT ldvt, REAL *superb) {
   (void)superb;
   _Bool t = order == ROWS;
-  return (INT)NAME(gesvd)(0, NAME(wanted)(&jobu), NAME(wanted)(&jobvt), m, n, a, RS(t, lda), CS(t, lda), values, u,
+  return (INT)NAME(gesvd)(1, 0, NAME(wanted)(&jobu), NAME(wanted)(&jobvt), m, n, a, RS(t, lda), CS(t, lda), values, u,
                           RS(t, ldu), CS(t, ldu), vt, RS(t, ldvt), CS(t, ldvt));
 }
 INT LAPACKE(gesdd)(INT order, char job, INT m, INT n, REAL *a, INT lda, REAL *values, REAL *u, INT ldu, REAL *vt,
                    INT ldvt) {
   _Bool t = order == ROWS;
-  return (INT)NAME(gesvd)(1, NAME(wanted)(&job), NAME(wanted)(&job), m, n, a, RS(t, lda), CS(t, lda), values, u,
+  return (INT)NAME(gesvd)(1, 1, NAME(wanted)(&job), NAME(wanted)(&job), m, n, a, RS(t, lda), CS(t, lda), values, u,
                           RS(t, ldu), CS(t, ldu), vt, RS(t, ldvt), CS(t, ldvt));
 }
 INT LAPACKE(gecon)(INT order, char norm, INT n, const REAL *a, INT lda, REAL anorm, REAL *rcond) {

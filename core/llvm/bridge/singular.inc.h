@@ -21,6 +21,11 @@ void RUNTIME_NAME(gesdd)(const char *, const INT *, const INT *, REAL *, const I
                          REAL *, const INT *, REAL *, const INT *, INT *, INT *,
                          size) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, gesdd), END)));
 
+INT RUNTIME_NAME(gesvd_in_c)(INT, char, char, INT, INT, REAL *, INT, REAL *, REAL *, INT, REAL *, INT,
+                             REAL *) __asm__("enzyme.runtime.LAPACKE_" SYMBOL(GLUE(GLUE(LETTER, gesvd), CEND)));
+INT RUNTIME_NAME(gesdd_in_c)(INT, char, INT, INT, REAL *, INT, REAL *, REAL *, INT, REAL *,
+                             INT) __asm__("enzyme.runtime.LAPACKE_" SYMBOL(GLUE(GLUE(LETTER, gesdd), CEND)));
+
 // What the library finds of a full matrix, which goes: values, and vectors as rows of `vt` and columns of `u`. Of these
 // none (0), as many as there are values (1), or all (2) are asked for.
 INLINE whole NAME(find_singular)(_Bool divides, int left, int right, whole rows, whole columns, REAL *a, REAL *values,
@@ -46,17 +51,31 @@ INLINE whole NAME(find_singular)(_Bool divides, int left, int right, whole rows,
   return info;
 }
 
+// The same by LAPACKE.
+INLINE whole NAME(find_singular_in_c)(_Bool divides, int left, int right, whole rows, whole columns, REAL *a,
+                                      REAL *values, REAL *u, REAL *vt) {
+  INT m = (INT)rows, n = (INT)columns, fewer = m < n ? m : n, down = right == 2 ? n : fewer, info;
+  const char *jobs = "NSA";
+  REAL *rest = malloc(sizeof(REAL) * (size)fewer);
+  info = divides ? RUNTIME_NAME(gesdd_in_c)(COLUMNS, jobs[left], m, n, a, m, values, u, m, vt, down)
+                 : RUNTIME_NAME(gesvd_in_c)(COLUMNS, jobs[left], jobs[right], m, n, a, m, values, u, m, vt, down, rest);
+  free(rest);
+  return info;
+}
+
 // Vectors of both sides, with the signs that they have where the program asks for those of one side.
-GIVEN whole NAME(given_singular)(_Bool divides, int left, int right, whole m, whole n, REAL *a, REAL *values, REAL *u,
-                                 REAL *vt) {
+INLINE whole NAME(find_both)(_Bool in_c, _Bool divides, int left, int right, whole m, whole n, REAL *a, REAL *values,
+                             REAL *u, REAL *vt) {
   whole fewer = m < n ? m : n, down = right == 2 ? n : fewer, one = (left == 0) != (right == 0);
   REAL *kept = malloc(sizeof(REAL) * (size)(m * n + 1)), *u_asked = malloc(sizeof(REAL) * (size)(m * m + 1)),
        *vt_asked = malloc(sizeof(REAL) * (size)(n * n + 1));
   for (whole i = 0; i < m * n; i++)
     kept[i] = a[i];
-  whole info = NAME(find_singular)(divides, left ? left : 1, right ? right : 1, m, n, a, values, u, vt);
+  whole info = in_c ? NAME(find_singular_in_c)(divides, left ? left : 1, right ? right : 1, m, n, a, values, u, vt)
+                    : NAME(find_singular)(divides, left ? left : 1, right ? right : 1, m, n, a, values, u, vt);
   if (info == 0 && one)
-    info = NAME(find_singular)(divides, left, right, m, n, kept, values, u_asked, vt_asked);
+    info = in_c ? NAME(find_singular_in_c)(divides, left, right, m, n, kept, values, u_asked, vt_asked)
+                : NAME(find_singular)(divides, left, right, m, n, kept, values, u_asked, vt_asked);
   for (whole j = 0; info == 0 && one && j < fewer; j++) {
     REAL along = 0;
     for (whole i = 0; i < (left ? m : n); i++)
@@ -72,8 +91,17 @@ GIVEN whole NAME(given_singular)(_Bool divides, int left, int right, whole m, wh
   return info;
 }
 
+GIVEN whole NAME(given_singular)(_Bool divides, int left, int right, whole m, whole n, REAL *a, REAL *values, REAL *u,
+                                 REAL *vt) {
+  return NAME(find_both)(0, divides, left, right, m, n, a, values, u, vt);
+}
+GIVEN whole NAME(given_singular_in_c)(_Bool divides, int left, int right, whole m, whole n, REAL *a, REAL *values,
+                                      REAL *u, REAL *vt) {
+  return NAME(find_both)(1, divides, left, right, m, n, a, values, u, vt);
+}
+
 // Singular values by k vectors u of m numbers and v of k, and better vectors if they are given.
-INLINE void NAME(better_singular)(whole m, whole k, const REAL *a, whole rs, whole cs, const REAL *u, const REAL *v,
+SHARED void NAME(better_singular)(whole m, whole k, const REAL *a, whole rs, whole cs, const REAL *u, const REAL *v,
                                   REAL *s, REAL *next_u, REAL *next_v, _Bool ends) {
   size room = sizeof(REAL) * (size)(k * k + 1), tall = sizeof(REAL) * (size)(m * k + 1);
   REAL *w = malloc(tall), *t = malloc(room), *r = malloc(room), *q = malloc(room), *f = malloc(room), *g = malloc(room),
@@ -129,8 +157,10 @@ INLINE void NAME(better_singular)(whole m, whole k, const REAL *a, whole rs, who
 }
 
 // The decomposition of a matrix, which goes. What the library says.
-SHARED whole NAME(gesvd)(_Bool divides, int left, int right, whole m, whole n, REAL *a, whole rs, whole cs,
+INLINE whole NAME(gesvd)(_Bool in_c, _Bool divides, int left, int right, whole m, whole n, REAL *a, whole rs, whole cs,
                          REAL *values, REAL *u, whole rsu, whole csu, REAL *vt, whole rsv, whole csv) {
+  if (m == 0 || n == 0)
+    return 0;
   _Bool wide = m < n;
   whole k = wide ? m : n, more = wide ? n : m, down = right == 2 ? n : k;
   size tall = sizeof(REAL) * (size)(more * k + 1), small = sizeof(REAL) * (size)(k * k + 1);
@@ -145,7 +175,8 @@ SHARED whole NAME(gesvd)(_Bool divides, int left, int right, whole m, whole n, R
       full[i + j * m] = a[i * rs + j * cs];
       gone[i + j * m] = NAME(given_number)(a[i * rs + j * cs]);
     }
-  whole info = NAME(given_singular)(divides, left, right, m, n, gone, values, given_u, given_vt);
+  whole info = in_c ? NAME(given_singular_in_c)(divides, left, right, m, n, gone, values, given_u, given_vt)
+                    : NAME(given_singular)(divides, left, right, m, n, gone, values, given_u, given_vt);
   if (info == 0) {
     // The longer vectors are `u`: those of the transpose of what has more columns.
     for (whole j = 0; j < k; j++) {

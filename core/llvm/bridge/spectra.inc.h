@@ -25,6 +25,10 @@ void RUNTIME_NAME(syev)(const char *, const char *, const INT *, REAL *, const I
 void RUNTIME_NAME(syevd)(const char *, const char *, const INT *, REAL *, const INT *, REAL *, REAL *, const INT *,
                          INT *, const INT *, INT *, size,
                          size) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, syevd), END)));
+INT RUNTIME_NAME(syev_in_c)(INT, char, char, INT, REAL *, INT,
+                            REAL *) __asm__("enzyme.runtime.LAPACKE_" SYMBOL(GLUE(GLUE(LETTER, syev), CEND)));
+INT RUNTIME_NAME(syevd_in_c)(INT, char, char, INT, REAL *, INT,
+                             REAL *) __asm__("enzyme.runtime.LAPACKE_" SYMBOL(GLUE(GLUE(LETTER, syevd), CEND)));
 void RUNTIME_NAME(gelsd)(const INT *, const INT *, const INT *, REAL *, const INT *, REAL *, const INT *, REAL *,
                          const REAL *, INT *, REAL *, const INT *, INT *,
                          INT *) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, gelsd), END)));
@@ -50,8 +54,16 @@ GIVEN whole NAME(given_vectors)(_Bool divides, _Bool upper, whole order, REAL *x
   return info;
 }
 
+// The same by LAPACKE, with which a program need not be linked to more.
+GIVEN whole NAME(given_vectors_in_c)(_Bool divides, _Bool upper, whole order, REAL *x, REAL *w) {
+  INT n = (INT)order;
+  char half = upper ? 'U' : 'L';
+  return divides ? RUNTIME_NAME(syevd_in_c)(COLUMNS, 'V', half, n, x, n, w)
+                 : RUNTIME_NAME(syev_in_c)(COLUMNS, 'V', half, n, x, n, w);
+}
+
 // The same number, without derivative.
-GIVEN REAL NAME(given_number)(REAL x) {
+__attribute__((optnone)) GIVEN REAL NAME(given_number)(REAL x) {
   volatile REAL kept = x;
   return kept;
 }
@@ -62,7 +74,7 @@ INLINE REAL NAME(unknown)(REAL value, REAL sum) {
 }
 
 // Eigenvalues by vectors x, and better vectors if `next` is given: by the last step, if `ends`.
-INLINE void NAME(better)(whole n, const REAL *s, const REAL *x, REAL *w, REAL *next, _Bool ends) {
+SHARED void NAME(better)(whole n, const REAL *s, const REAL *x, REAL *w, REAL *next, _Bool ends) {
   size room = sizeof(REAL) * (size)(n * n + 1);
   REAL *y = malloc(room), *t = malloc(room), *g = malloc(room), *e = malloc(room);
   NAME(product)(n, n, n, 1, s, 1, n, x, 1, n, 0, y, 1, n);
@@ -96,8 +108,11 @@ INLINE void NAME(better)(whole n, const REAL *s, const REAL *x, REAL *w, REAL *n
 
 // Eigenvalues, from the least, of the symmetric matrix of which one half is stored; its vectors as columns in its place
 // if they are asked for. What the library says.
-SHARED whole NAME(syev)(_Bool divides, _Bool vectors, _Bool upper, whole n, REAL *a, whole rs, whole cs, REAL *w) {
-  size room = sizeof(REAL) * (size)(n * n + 1);
+INLINE whole NAME(syev)(_Bool in_c, _Bool divides, _Bool vectors, _Bool upper, whole n, REAL *a, whole rs, whole cs,
+                        REAL *w) {
+  if (n == 0)
+    return 0;
+  size room = sizeof(REAL) * (size)(n * n);
   REAL *s = malloc(room), *x = malloc(room), *first = malloc(room), *second = vectors ? malloc(room) : 0;
   for (whole j = 0; j < n; j++)
     for (whole i = 0; i < n; i++) {
@@ -105,7 +120,7 @@ SHARED whole NAME(syev)(_Bool divides, _Bool vectors, _Bool upper, whole n, REAL
       s[i + j * n] = value;
       x[i + j * n] = NAME(given_number)(value);
     }
-  whole info = NAME(given_vectors)(divides, upper, n, x, w);
+  whole info = in_c ? NAME(given_vectors_in_c)(divides, upper, n, x, w) : NAME(given_vectors)(divides, upper, n, x, w);
   if (info == 0) {
     NAME(better)(n, s, x, w, first, 0);
     NAME(better)(n, s, first, w, second, 1);
@@ -143,6 +158,9 @@ GIVEN whole NAME(given_rank)(whole rows, whole columns, REAL *a, REAL *values, R
 SHARED whole NAME(gelsd)(whole m, whole n, whole sides, REAL *a, whole rs, whole cs, REAL *b, whole rsb, whole csb,
                          REAL *values, REAL least, INT *rank) {
   whole fewer = m < n ? m : n;
+  *rank = 0;
+  if (fewer == 0)
+    return 0;
   REAL *x = malloc(sizeof(REAL) * (size)(m * n + 1)), *found = malloc(sizeof(REAL) * (size)(fewer + 1)), sum = 0;
   INT info = 0;
   for (whole j = 0; j < n; j++)
