@@ -1,7 +1,7 @@
 // corpus: native
 // Eigenvalues and vectors of symmetric matrices, singular values and vectors, by LAPACK: by the names of Fortran and in C.
 //
-//   A v = l v: sum c_i l_i^2 + sum c_ij V_ij, sin(l) over all; A = U S V^T: the same of S, U and V, of thin and full ones;
+//   A v = l v, A v = l B v: sum c_i l_i^2 + sum c_ij V_ij, sin(l) over all; A = U S V^T: the same of S, U and V, of thin and full ones;
 //   a second derivative: the gradient of the derivative of such a sum along one direction
 //
 // Source: LAPACK Users' Guide, 1999.
@@ -60,6 +60,33 @@ static double symmetric(const double *x, int n, char job, char half, int divides
     return 0.1 * sum + (job == 'V' ? weighed(a, n * n) : 0.0);
 }
 
+// Vibrations of springs between masses: K v = l M v; all of the spectrum by another driver.
+static double generalised(const double *x, int n, char half, int divides)
+{
+    double a[MOST * MOST], b[MOST * MOST], w[MOST], z[MOST * MOST], work[ROOM], zero = 0.0, sum = 0.0;
+    int room = ROOM, wholes[ROOM], support[2 * MOST], type = 1, none = 0, found, info;
+    symmetric_of(x, n, a);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            b[i + j * n] = i == j ? 3.0 + x[i] : 0.5 * x[(i + j) % 5];
+    if (divides)
+        LAPACK_dsygvd(&type, "V", &half, &n, a, &n, b, &n, w, work, &room, wholes, &room, &info);
+    else
+        LAPACK_dsygv(&type, "V", &half, &n, a, &n, b, &n, w, work, &room, &info);
+    for (int i = 0; i < n; i++)
+        sum += (i + 1) * w[i] * w[i];
+    sum += b[0];
+    // The signs of vectors may jump.
+    for (int j = 0; j < n; j++)
+        sum += weighed(a + j * n, n) * weighed(a + j * n, n);
+    symmetric_of(x, n, a);
+    LAPACK_dsyevr("V", "A", &half, &n, a, &n, &zero, &zero, &none, &none, &zero, &found, w, z, &n, support, work, &room,
+                  wholes, &room, &info);
+    for (int j = 0; j < found; j++)
+        sum += (j + 1) * sin(w[j]) + weighed(z + j * n, n) * weighed(z + j * n, n);
+    return sum;
+}
+
 static double in_rows(const double *x, int m, int n, char left, char right)
 {
     double a[MOST * MOST], s[MOST], u[MOST * MOST], vt[MOST * MOST], rest[MOST], w[MOST], sum = 0.0;
@@ -106,7 +133,8 @@ static double along(const double *x)
 
 static double all(const double *x)
 {
-    return symmetric(x, 6, 'V', 'U', 0) + symmetric(x, MOST, 'V', 'L', 1) + symmetric(x, 5, 'N', 'L', 0) +
+    return generalised(x, 5, 'U', 0) + generalised(x, 6, 'L', 1) + symmetric(x, 6, 'V', 'U', 0) +
+           symmetric(x, MOST, 'V', 'L', 1) + symmetric(x, 5, 'N', 'L', 0) +
            symmetric(x, 5, 'N', 'U', 1) + symmetric(x, 1, 'V', 'U', 0) + in_rows(x, 6, 4, 'S', 'S') +
            in_rows(x, 4, 6, 'S', 'N') + in_rows(x, 5, 3, 'N', 'S') + singular(x, 7, 4, 'S', 1) +
            singular(x, 4, 7, 'S', 0) + singular(x, 5, 5, 'A', 1) + singular(x, 6, 3, 'A', 0) +

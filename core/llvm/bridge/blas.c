@@ -35,6 +35,9 @@ INLINE _Bool is(const char *given, char small) { return (*given | 0x20) == small
 INLINE _Bool moved(const char *transposed) { return !is(transposed, 'n'); }
 enum { ROWS = 101, COLUMNS, PLAIN = 111, TRANSPOSED, UPPER = 121, LOWER, NOT_UNIT = 131, UNIT, LEFT = 141, RIGHT };
 
+// The drivers for symmetric eigenproblems: by QR steps, by halves, by representations of parts.
+enum { STEPS, DIVIDES, REPRESENTS };
+
 // A vector whose stride is negative begins at its end.
 #define FIRST(n, inc) ((inc) < 0 ? (1 - (n)) * (inc) : 0)
 

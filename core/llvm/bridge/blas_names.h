@@ -331,7 +331,7 @@ REAL FORTRAN(lange)(const char *norm, const INT *m, const INT *n, const REAL *a,
 void FORTRAN(syev)(const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *w, REAL *work,
                    const INT *room, INT *info) {
   ASKED(work, room)
-  *info = (INT)NAME(syev)(0, 0, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
+  *info = (INT)NAME(syev)(0, STEPS, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
 }
 void FORTRAN(syevd)(const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *w, REAL *work,
                     const INT *room, INT *wholes, const INT *rooms, INT *info) {
@@ -339,7 +339,40 @@ void FORTRAN(syevd)(const char *job, const char *uplo, const INT *n, REAL *a, co
     *work = 1, *wholes = 1, *info = 0;
     return;
   }
-  *info = (INT)NAME(syev)(0, 1, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
+  *info = (INT)NAME(syev)(0, DIVIDES, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
+}
+void FORTRAN(syevr)(const char *job, const char *range, const char *uplo, const INT *n, REAL *a, const INT *lda,
+                    const REAL *vl, const REAL *vu, const INT *il, const INT *iu, const REAL *least, INT *found,
+                    REAL *w, REAL *z, const INT *ldz, INT *support, REAL *work, const INT *room, INT *wholes,
+                    const INT *rooms, INT *info) {
+  (void)vl, (void)vu, (void)il, (void)iu, (void)least;
+  if (*room == -1 || *rooms == -1) {
+    *work = 1, *wholes = 1, *info = 0;
+    return;
+  }
+  NAME(must_be)(is(range, 'a'));
+  _Bool vectors = is(job, 'v');
+  *info = (INT)NAME(syev)(0, REPRESENTS, vectors, is(uplo, 'u'), *n, a, 1, *lda, w);
+  *found = *n;
+  for (whole j = 0; vectors && j < *n; j++) {
+    support[2 * j] = 1, support[2 * j + 1] = *n;
+    NAME(copy)(*n, a + j * *lda, 1, z + j * *ldz, 1);
+  }
+}
+void FORTRAN(sygv)(const INT *type, const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *b,
+                   const INT *ldb, REAL *w, REAL *work, const INT *room, INT *info) {
+  ASKED(work, room)
+  NAME(must_be)(*type == 1);
+  *info = (INT)NAME(sygv)(0, STEPS, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, b, 1, *ldb, w);
+}
+void FORTRAN(sygvd)(const INT *type, const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *b,
+                    const INT *ldb, REAL *w, REAL *work, const INT *room, INT *wholes, const INT *rooms, INT *info) {
+  if (*room == -1 || *rooms == -1) {
+    *work = 1, *wholes = 1, *info = 0;
+    return;
+  }
+  NAME(must_be)(*type == 1);
+  *info = (INT)NAME(sygv)(0, DIVIDES, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, b, 1, *ldb, w);
 }
 void FORTRAN(gelsd)(const INT *m, const INT *n, const INT *sides, REAL *a, const INT *lda, REAL *b, const INT *ldb,
                     REAL *values, const REAL *least, INT *rank, REAL *work, const INT *room, INT *wholes, INT *info) {
@@ -452,10 +485,18 @@ REAL FORTRAN(lansy)(const char *norm, const char *uplo, const INT *n, const REAL
 
 // What is the upper half in columns is the lower one in rows.
 INT LAPACKE(syev)(INT order, char job, char uplo, INT n, REAL *a, INT lda, REAL *w) {
-  return (INT)NAME(syev)(1, 0, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
+  return (INT)NAME(syev)(1, STEPS, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda),
+                         w);
 }
 INT LAPACKE(syevd)(INT order, char job, char uplo, INT n, REAL *a, INT lda, REAL *w) {
-  return (INT)NAME(syev)(1, 1, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda), CS(order == ROWS, lda), w);
+  return (INT)NAME(syev)(1, DIVIDES, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(order == ROWS, lda),
+                         CS(order == ROWS, lda), w);
+}
+INT LAPACKE(sygv)(INT order, INT type, char job, char uplo, INT n, REAL *a, INT lda, REAL *b, INT ldb, REAL *w) {
+  NAME(must_be)(type == 1);
+  _Bool t = order == ROWS;
+  return (INT)NAME(sygv)(1, STEPS, is(&job, 'v'), is(&uplo, 'u'), n, a, RS(t, lda), CS(t, lda), b, RS(t, ldb),
+                         CS(t, ldb), w);
 }
 INT LAPACKE(gesvd)(INT order, char jobu, char jobvt, INT m, INT n, REAL *a, INT lda, REAL *values, REAL *u, INT ldu,
                    REAL *vt, INT ldvt, REAL *superb) {

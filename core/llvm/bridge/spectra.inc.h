@@ -15,7 +15,7 @@
 // its vectors, as they are, give. The vectors have none there: whoever wants it gets a number so large that it is seen.
 // The same holds for singular values, which have no derivative: a least squares solution has that of a matrix of full
 // rank, and the program ends where that is not so.
-// Not handled: derivatives of orders above the second; a choice of eigenvalues; complex matrices.
+// Not handled: derivatives of orders above the second; a part of a spectrum; complex matrices.
 
 #define RUNTIME_NAME(name) GLUE(GLUE(GLUE(runtime_, LETTER), name), END)
 #define SYMBOL_OF(name) #name
@@ -29,6 +29,10 @@ INT RUNTIME_NAME(syev_in_c)(INT, char, char, INT, REAL *, INT,
                             REAL *) __asm__("enzyme.runtime.LAPACKE_" SYMBOL(GLUE(GLUE(LETTER, syev), CEND)));
 INT RUNTIME_NAME(syevd_in_c)(INT, char, char, INT, REAL *, INT,
                              REAL *) __asm__("enzyme.runtime.LAPACKE_" SYMBOL(GLUE(GLUE(LETTER, syevd), CEND)));
+void RUNTIME_NAME(syevr)(const char *, const char *, const char *, const INT *, REAL *, const INT *, const REAL *,
+                         const REAL *, const INT *, const INT *, const REAL *, INT *, REAL *, REAL *, const INT *,
+                         INT *, REAL *, const INT *, INT *, const INT *, INT *, size, size,
+                         size) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, syevr), END)));
 void RUNTIME_NAME(gelsd)(const INT *, const INT *, const INT *, REAL *, const INT *, REAL *, const INT *, REAL *,
                          const REAL *, INT *, REAL *, const INT *, INT *,
                          INT *) __asm__("enzyme.runtime." SYMBOL(GLUE(GLUE(LETTER, gelsd), END)));
@@ -51,6 +55,28 @@ GIVEN whole NAME(given_vectors)(_Bool divides, _Bool upper, whole order, REAL *x
     RUNTIME_NAME(syev)("V", half, &n, x, &n, w, work, &room, &info, 1, 1);
   free(wholes);
   free(work);
+  return info;
+}
+
+// The same by the driver that may also give a part of the spectrum.
+GIVEN whole NAME(given_representations)(_Bool upper, whole order, REAL *x, REAL *w) {
+  INT n = (INT)order, room = -1, rooms = -1, info = 0, asked = 0, none = 0, count = 0;
+  const char *half = upper ? "U" : "L";
+  REAL most = 0, zero = 0, *a = malloc(sizeof(REAL) * (size)(order * order));
+  INT *support = malloc(sizeof(INT) * (size)(2 * order));
+  for (whole i = 0; i < order * order; i++)
+    a[i] = x[i];
+  RUNTIME_NAME(syevr)("V", "A", half, &n, a, &n, &zero, &zero, &none, &none, &zero, &count, w, x, &n, support, &most,
+                      &room, &asked, &rooms, &info, 1, 1, 1);
+  room = (INT)most + 1, rooms = asked + 1;
+  REAL *work = malloc(sizeof(REAL) * (size)room);
+  INT *wholes = malloc(sizeof(INT) * (size)rooms);
+  RUNTIME_NAME(syevr)("V", "A", half, &n, a, &n, &zero, &zero, &none, &none, &zero, &count, w, x, &n, support, work,
+                      &room, wholes, &rooms, &info, 1, 1, 1);
+  free(wholes);
+  free(work);
+  free(support);
+  free(a);
   return info;
 }
 
@@ -108,7 +134,7 @@ SHARED void NAME(better)(whole n, const REAL *s, const REAL *x, REAL *w, REAL *n
 
 // Eigenvalues, from the least, of the symmetric matrix of which one half is stored; its vectors as columns in its place
 // if they are asked for. What the library says.
-INLINE whole NAME(syev)(_Bool in_c, _Bool divides, _Bool vectors, _Bool upper, whole n, REAL *a, whole rs, whole cs,
+INLINE whole NAME(syev)(_Bool in_c, int driver, _Bool vectors, _Bool upper, whole n, REAL *a, whole rs, whole cs,
                         REAL *w) {
   if (n == 0)
     return 0;
@@ -120,7 +146,9 @@ INLINE whole NAME(syev)(_Bool in_c, _Bool divides, _Bool vectors, _Bool upper, w
       s[i + j * n] = value;
       x[i + j * n] = NAME(given_number)(value);
     }
-  whole info = in_c ? NAME(given_vectors_in_c)(divides, upper, n, x, w) : NAME(given_vectors)(divides, upper, n, x, w);
+  whole info = in_c                   ? NAME(given_vectors_in_c)(driver == DIVIDES, upper, n, x, w)
+               : driver == REPRESENTS ? NAME(given_representations)(upper, n, x, w)
+                                      : NAME(given_vectors)(driver == DIVIDES, upper, n, x, w);
   if (info == 0) {
     NAME(better)(n, s, x, w, first, 0);
     NAME(better)(n, s, first, w, second, 1);
@@ -134,6 +162,39 @@ INLINE whole NAME(syev)(_Bool in_c, _Bool divides, _Bool vectors, _Bool upper, w
   free(x);
   free(s);
   return info;
+}
+
+// The same of A x = l B x for a B that is positive definite, of which the Cholesky factor comes to lie in its place.
+INLINE whole NAME(sygv)(_Bool in_c, int driver, _Bool vectors, _Bool upper, whole n, REAL *a, whole rs, whole cs,
+                        REAL *b, whole rsb, whole csb, REAL *w) {
+  whole down = upper ? csb : rsb, right = upper ? rsb : csb, bad = NAME(potrf)(n, b, down, right);
+  if (bad)
+    return n + bad;
+  REAL *c = malloc(sizeof(REAL) * (size)(n * n + 1));
+  for (whole j = 0; j < n; j++)
+    for (whole i = 0; i < n; i++)
+      c[i + j * n] = NAME(half)(upper, a, rs, cs, i, j);
+  NAME(trsm)(0, 0, n, n, b, down, right, c, 1, n);
+  NAME(trsm)(0, 0, n, n, b, down, right, c, n, 1);
+  whole info = NAME(syev)(in_c, driver, vectors, upper, n, c, 1, n, w);
+  if (vectors && info == 0) {
+    NAME(trsm)(1, 0, n, n, b, right, down, c, 1, n);
+    for (whole j = 0; j < n; j++)
+      for (whole i = 0; i < n; i++)
+        a[i * rs + j * cs] = c[i + j * n];
+  }
+  free(c);
+  return info;
+}
+
+// Ends the program where other eigenproblems than the first are asked for, or a part of a spectrum.
+INLINE void NAME(must_be)(_Bool all) {
+  if (!all) {
+    static const char text[] =
+        "enzyme: [E0201] no derivative for a part of a spectrum, or for an eigenproblem other than A x = l B x\n";
+    write(2, text, sizeof text - 1);
+    abort();
+  }
 }
 
 // The singular values that the library finds, and how many of them count.
