@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 86] = [
+const SOURCES: [&str; 87] = [
     "plugin",
     "options",
     "host",
@@ -90,6 +90,7 @@ const SOURCES: [&str; 86] = [
     "widen",
     "dense",
     "optimise",
+    "equal",
     "loops",
     "vectormath",
     "diagnose",

@@ -44,6 +44,8 @@ public:
     auto &functions = modules.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
     EnzOpaqueHost host{&module, &modules, &functions, passes_, lto_};
     const bool changed = run_function(&host, phase_, level_.getSpeedupLevel(), level_.getSizeLevel()) != 0;
+    if (changed && level_ != OptimizationLevel::O0)
+      enz::keepOneOfEqual(module);
     return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
 

@@ -171,7 +171,7 @@ INLINE whole NAME(gesvd)(_Bool in_c, _Bool divides, int left, int right, whole m
        *v2 = malloc(small), sum = 0;
   for (whole j = 0; j < n; j++)
     for (whole i = 0; i < m; i++) {
-      sum += a[i * rs + j * cs];
+      sum += a[i * rs + j * cs] * NAME(weight)(i, j);
       full[i + j * m] = a[i * rs + j * cs];
       gone[i + j * m] = NAME(given_number)(a[i * rs + j * cs]);
     }
@@ -189,16 +189,17 @@ INLINE whole NAME(gesvd)(_Bool in_c, _Bool divides, int left, int right, whole m
     NAME(better_singular)(more, k, full, down_full, right_full, u0, v0, values, u1, v1, 0);
     _Bool wanted = left || right;
     NAME(better_singular)(more, k, full, down_full, right_full, u1, v1, values, wanted ? u2 : 0, wanted ? v2 : 0, 1);
+    REAL beyond = NAME(fourth)(sum);
+    for (whole j = 0; j < k; j++)
+      values[j] += beyond;
     for (whole j = 0; left && j < (left == 2 ? m : k); j++)
       for (whole i = 0; i < m; i++)
-        u[i * rsu + j * csu] = j >= k ? NAME(unknown)(given_u[i + j * m], sum)
-                               : wide ? v2[i + j * k]
-                                      : u2[i + j * more];
+        u[i * rsu + j * csu] =
+            j >= k ? NAME(unknown)(given_u[i + j * m], sum) : (wide ? v2[i + j * k] : u2[i + j * more]) + beyond;
     for (whole j = 0; right && j < (right == 2 ? n : k); j++)
       for (whole i = 0; i < n; i++)
-        vt[j * rsv + i * csv] = j >= k ? NAME(unknown)(given_vt[j + i * down], sum)
-                                : wide ? u2[i + j * more]
-                                       : v2[i + j * k];
+        vt[j * rsv + i * csv] =
+            j >= k ? NAME(unknown)(given_vt[j + i * down], sum) : (wide ? u2[i + j * more] : v2[i + j * k]) + beyond;
   }
   free(v2);
   free(v1);

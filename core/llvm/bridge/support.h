@@ -347,6 +347,8 @@ bool leaveZeros(llvm::LoopInfo &loops, llvm::ScalarEvolution &evolution, llvm::A
 // anything changed.
 bool prefetchTape(llvm::Function &function, llvm::LoopInfo &loops, llvm::ScalarEvolution &evolution,
                   llvm::DominatorTree &dominators);
+// Keeps one of the generated functions that are equal (equal.cpp).
+void keepOneOfEqual(llvm::Module &module);
 // After the names of prepared clones.
 constexpr const char *kPrepared = ".enzyme.prep";
 // The named metadata of modules with derivatives.
