@@ -135,6 +135,12 @@ pub fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The libraries whose headers a source includes.
+pub fn libraries(source: &str) -> impl Iterator<Item = &'static str> {
+    let used = LIBRARIES.iter().filter(|(header, _)| source.contains(header));
+    used.flat_map(|(_, libraries)| libraries.iter().copied())
+}
+
 impl Program {
     /// Whether it is C++, whose standard library the interpreter does not have.
     pub fn is_cpp(&self) -> bool {
@@ -144,8 +150,8 @@ impl Program {
     /// Compiles it with the plugin; linked with the libraries whose headers it includes.
     pub fn compile(&self, output: &Path, level: Level) -> Result<Compilation> {
         let text = std::fs::read_to_string(&self.source).map_err(Error::io("reading a program"))?;
-        let used = LIBRARIES.iter().filter(|(header, _)| text.contains(header)).flat_map(|(_, libraries)| *libraries);
-        Ok(Compilation::new(&self.source, output, level).with_plugin()?.flags(&self.flags).libraries(used.copied()))
+        let compilation = Compilation::new(&self.source, output, level).with_plugin()?;
+        Ok(compilation.flags(&self.flags).libraries(libraries(&text)))
     }
 
     /// Checks what a run of it printed.

@@ -47,7 +47,8 @@ fn aborts(path: &Path, level: Level) -> Result<()> {
         .map(|(code, _)| code.to_owned())
         .ok_or_else(|| Error::Failed(format!("{}: the first line must be `// aborts[E0123]: text`", path.display())))?;
     let folder = toolchain::scratch()?;
-    let program = Compilation::new(path, folder.path().join("program"), level).with_plugin()?.build()?;
+    let compilation = Compilation::new(path, folder.path().join("program"), level).with_plugin()?;
+    let program = compilation.libraries(corpus::libraries(&source)).build()?;
     let finished = process::run(&mut Command::new(program), LIMIT)?;
     if finished.status.is_some() {
         return Err(finished.failure("it was not ended by abort"));
