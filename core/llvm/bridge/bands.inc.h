@@ -107,44 +107,43 @@ SHARED void NAME(gbtrs)(_Bool transposed, whole n, whole kl, whole ku, whole sid
   }
 }
 
+// What an element adds to that of its row or column, which is part of a norm; what these are together, and the norm.
+INLINE REAL NAME(with)(const char *norm, REAL sum, REAL x) {
+  REAL size = x < 0 ? -x : x;
+  if (is(norm, 'f') || is(norm, 'e'))
+    return sum + x * x;
+  return is(norm, 'm') ? (size > sum ? size : sum) : sum + size;
+}
+INLINE REAL NAME(together)(const char *norm, REAL out, REAL sum) {
+  return is(norm, 'f') || is(norm, 'e') ? out + sum : sum > out ? sum : out;
+}
+INLINE REAL NAME(normed)(const char *norm, REAL out) {
+  return (is(norm, 'f') || is(norm, 'e')) && out != 0 ? ROOT(out) : out;
+}
+
 // The norm of a band: as lange.
 SHARED REAL NAME(langb)(const char *norm, whole n, whole kl, whole ku, const REAL *a, whole rs, whole cs) {
-  _Bool squares = is(norm, 'f') || is(norm, 'e'), rows = is(norm, 'i');
+  _Bool rows = is(norm, 'i');
+  whole before = rows ? kl : ku, behind = rows ? ku : kl, down = rows ? cs - rs : rs, right = rows ? rs : cs - rs;
   const REAL *u = a + ku * rs;
   REAL out = 0;
   for (whole k = 0; k < n; k++) {
     REAL sum = 0;
-    whole before = rows ? kl : ku, behind = rows ? ku : kl;
-    for (whole l = k > before ? k - before : 0; l < n && l <= k + behind; l++) {
-      REAL x = rows ? u[k * rs + l * (cs - rs)] : u[l * rs + k * (cs - rs)], size = x < 0 ? -x : x;
-      if (squares)
-        sum += x * x;
-      else if (is(norm, 'm'))
-        sum = size > sum ? size : sum;
-      else
-        sum += size;
-    }
-    out = squares ? out + sum : sum > out ? sum : out;
+    for (whole l = k > before ? k - before : 0; l < n && l <= k + behind; l++)
+      sum = NAME(with)(norm, sum, u[l * down + k * right]);
+    out = NAME(together)(norm, out, sum);
   }
-  return squares && out != 0 ? ROOT(out) : out;
+  return NAME(normed)(norm, out);
 }
 
 // The norm of a symmetric matrix of which one half is stored.
 SHARED REAL NAME(lansy)(const char *norm, _Bool upper, whole n, const REAL *a, whole rs, whole cs) {
-  _Bool squares = is(norm, 'f') || is(norm, 'e');
   REAL out = 0;
   for (whole j = 0; j < n; j++) {
     REAL sum = 0;
-    for (whole i = 0; i < n; i++) {
-      REAL x = NAME(half)(upper, a, rs, cs, i, j), size = x < 0 ? -x : x;
-      if (squares)
-        sum += x * x;
-      else if (is(norm, 'm'))
-        sum = size > sum ? size : sum;
-      else
-        sum += size;
-    }
-    out = squares ? out + sum : sum > out ? sum : out;
+    for (whole i = 0; i < n; i++)
+      sum = NAME(with)(norm, sum, NAME(half)(upper, a, rs, cs, i, j));
+    out = NAME(together)(norm, out, sum);
   }
-  return squares && out != 0 ? ROOT(out) : out;
+  return NAME(normed)(norm, out);
 }

@@ -9,8 +9,8 @@
 // Invariants: what is not to be read (C where beta is zero, the other half of a matrix) is not read; nothing is written
 // beyond what the library writes, but for work space. Pivots are those of the library, unless columns have elements of
 // the same size. Arguments that the library would refuse are not looked for.
-// Not handled: complex numbers; eigenvalues of matrices that are not symmetric; packed matrices
-// and most of those in bands.
+// Not handled: complex numbers; eigenvalues of matrices that are not symmetric; packed matrices and most of those in
+// bands.
 
 typedef long long whole;
 typedef __SIZE_TYPE__ size;
@@ -27,6 +27,14 @@ float sqrtf(float);
 // Has no derivative: library.cpp says so of those whose names begin with `given_`.
 #define GIVEN __attribute__((noinline)) static
 
+// Ends the program where a body has no derivative for what it is asked to do.
+#define REFUSE(what)                                                                                                   \
+  do {                                                                                                                 \
+    static const char text[] = "enzyme: [E0201] no derivative for " what "\n";                                         \
+    write(2, text, sizeof text - 1);                                                                                   \
+    abort();                                                                                                           \
+  } while (0)
+
 // Rows or columns that are worked through by loops.
 enum { SIDE = 16 };
 
@@ -37,6 +45,10 @@ enum { ROWS = 101, COLUMNS, PLAIN = 111, TRANSPOSED, UPPER = 121, LOWER, NOT_UNI
 
 // The drivers for symmetric eigenproblems: by QR steps, by halves, by representations of parts.
 enum { STEPS, DIVIDES, REPRESENTS };
+
+// What a system of equations is solved by: L and U, whose exchanged rows change no norm of the inverse, Cholesky's
+// factor in the lower half, a triangle, L and U of a band.
+enum { BY_LU, BY_CHOLESKY, BY_TRIANGLE, BY_BAND };
 
 // A vector whose stride is negative begins at its end.
 #define FIRST(n, inc) ((inc) < 0 ? (1 - (n)) * (inc) : 0)

@@ -286,6 +286,13 @@ void FORTRAN(lacpy)(const char *uplo, const INT *m, const INT *n, const REAL *a,
     return;                                                                                                            \
   }
 
+#define ASKED_BOTH(work, room, wholes, rooms)                                                                          \
+  if (*room == -1 || *rooms == -1) {                                                                                   \
+    *work = 1, *wholes = 1;                                                                                            \
+    *info = 0;                                                                                                         \
+    return;                                                                                                            \
+  }
+
 void FORTRAN(geqrf)(const INT *m, const INT *n, REAL *a, const INT *lda, REAL *tau, REAL *work, const INT *room,
                     INT *info) {
   ASKED(work, room)
@@ -335,10 +342,7 @@ void FORTRAN(syev)(const char *job, const char *uplo, const INT *n, REAL *a, con
 }
 void FORTRAN(syevd)(const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *w, REAL *work,
                     const INT *room, INT *wholes, const INT *rooms, INT *info) {
-  if (*room == -1 || *rooms == -1) {
-    *work = 1, *wholes = 1, *info = 0;
-    return;
-  }
+  ASKED_BOTH(work, room, wholes, rooms)
   *info = (INT)NAME(syev)(0, DIVIDES, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, w);
 }
 void FORTRAN(syevr)(const char *job, const char *range, const char *uplo, const INT *n, REAL *a, const INT *lda,
@@ -346,10 +350,7 @@ void FORTRAN(syevr)(const char *job, const char *range, const char *uplo, const 
                     REAL *w, REAL *z, const INT *ldz, INT *support, REAL *work, const INT *room, INT *wholes,
                     const INT *rooms, INT *info) {
   (void)vl, (void)vu, (void)il, (void)iu, (void)least;
-  if (*room == -1 || *rooms == -1) {
-    *work = 1, *wholes = 1, *info = 0;
-    return;
-  }
+  ASKED_BOTH(work, room, wholes, rooms)
   NAME(must_be)(is(range, 'a'));
   _Bool vectors = is(job, 'v');
   *info = (INT)NAME(syev)(0, REPRESENTS, vectors, is(uplo, 'u'), *n, a, 1, *lda, w);
@@ -367,19 +368,13 @@ void FORTRAN(sygv)(const INT *type, const char *job, const char *uplo, const INT
 }
 void FORTRAN(sygvd)(const INT *type, const char *job, const char *uplo, const INT *n, REAL *a, const INT *lda, REAL *b,
                     const INT *ldb, REAL *w, REAL *work, const INT *room, INT *wholes, const INT *rooms, INT *info) {
-  if (*room == -1 || *rooms == -1) {
-    *work = 1, *wholes = 1, *info = 0;
-    return;
-  }
+  ASKED_BOTH(work, room, wholes, rooms)
   NAME(must_be)(*type == 1);
   *info = (INT)NAME(sygv)(0, DIVIDES, is(job, 'v'), is(uplo, 'u'), *n, a, 1, *lda, b, 1, *ldb, w);
 }
 void FORTRAN(gelsd)(const INT *m, const INT *n, const INT *sides, REAL *a, const INT *lda, REAL *b, const INT *ldb,
                     REAL *values, const REAL *least, INT *rank, REAL *work, const INT *room, INT *wholes, INT *info) {
-  if (*room == -1) {
-    *work = 1, *wholes = 1, *info = 0;
-    return;
-  }
+  ASKED_BOTH(work, room, wholes, room)
   *info = (INT)NAME(gelsd)(*m, *n, *sides, a, 1, *lda, b, 1, *ldb, values, *least, rank);
 }
 void FORTRAN(gesvd)(const char *jobu, const char *jobvt, const INT *m, const INT *n, REAL *a, const INT *lda,
@@ -399,17 +394,17 @@ void FORTRAN(gesdd)(const char *job, const INT *m, const INT *n, REAL *a, const 
 void FORTRAN(gesvx)(const char *fact, const char *trans, const INT *n, const INT *sides, REAL *a, const INT *lda,
                     REAL *af, const INT *ldaf, INT *pivots, char *equed, REAL *r, REAL *c, REAL *b, const INT *ldb,
                     REAL *x, const INT *ldx, REAL *rcond, REAL *ferr, REAL *berr, REAL *work, INT *wholes, INT *info) {
-  (void)r, (void)c, (void)work, (void)wholes;
-  *info =
-      (INT)NAME(gesvx)(fact, trans, *n, *sides, a, *lda, af, *ldaf, pivots, equed, b, *ldb, x, *ldx, rcond, ferr, berr);
+  (void)r, (void)c, (void)wholes;
+  *info = (INT)NAME(gesvx)(fact, trans, *n, *sides, a, *lda, af, *ldaf, pivots, equed, b, *ldb, x, *ldx, rcond, ferr,
+                           berr, work);
 }
 void FORTRAN(gbsvx)(const char *fact, const char *trans, const INT *n, const INT *kl, const INT *ku, const INT *sides,
                     REAL *a, const INT *lda, REAL *af, const INT *ldaf, INT *pivots, char *equed, REAL *r, REAL *c,
                     REAL *b, const INT *ldb, REAL *x, const INT *ldx, REAL *rcond, REAL *ferr, REAL *berr, REAL *work,
                     INT *wholes, INT *info) {
-  (void)r, (void)c, (void)work, (void)wholes;
+  (void)r, (void)c, (void)wholes;
   *info = (INT)NAME(gbsvx)(fact, trans, *n, *kl, *ku, *sides, a, *lda, af, *ldaf, pivots, equed, b, *ldb, x, *ldx,
-                           rcond, ferr, berr);
+                           rcond, ferr, berr, work);
 }
 void FORTRAN(posvx)(const char *fact, const char *uplo, const INT *n, const INT *sides, REAL *a, const INT *lda,
                     REAL *af, const INT *ldaf, char *equed, REAL *s, REAL *b, const INT *ldb, REAL *x, const INT *ldx,
@@ -572,6 +567,7 @@ INT LAPACKE(gels)(INT order, char trans, INT m, INT n, INT sides, REAL *a, INT l
 }
 
 #undef ASKED
+#undef ASKED_BOTH
 #undef FORTRAN
 #undef OF_FORTRAN
 #undef CBLAS

@@ -4,15 +4,11 @@
 // Not handled: factors that are there before (the program ends there).
 
 INLINE void NAME(must_factor)(const char *fact) {
-  if (is(fact, 'f')) {
-    static const char text[] = "enzyme: [E0201] no derivative for an expert driver that is given factors (job F)\n";
-    write(2, text, sizeof text - 1);
-    abort();
-  }
+  if (is(fact, 'f'))
+    REFUSE("an expert driver that is given factors (job F)");
 }
 
-// What solves A x = x, in the place of x: by L and U (0), whose exchanged rows change no norm, by the Cholesky factor
-// in the lower half (1), by a triangle (2), by L and U of a band (3).
+// What solves A x = x, in the place of x.
 struct NAME(factors) {
   int kind;
   _Bool upper, unit;
@@ -24,11 +20,11 @@ struct NAME(factors) {
 
 SHARED void NAME(apart_solve)(const struct NAME(factors) * by, _Bool transposed, REAL *x) {
   whole rs = transposed ? by->cs : by->rs, cs = transposed ? by->rs : by->cs;
-  if (by->kind == 3) {
+  if (by->kind == BY_BAND) {
     NAME(gbtrs)(transposed, by->n, by->kl, by->ku, 1, by->a, by->rs, by->cs, by->pivots, x, 1, by->n);
-  } else if (by->kind == 2) {
+  } else if (by->kind == BY_TRIANGLE) {
     NAME(trsm)(by->upper != transposed, by->unit, by->n, 1, by->a, rs, cs, x, 1, by->n);
-  } else if (by->kind == 1) {
+  } else if (by->kind == BY_CHOLESKY) {
     NAME(potrs)(by->n, 1, by->a, by->rs, by->cs, x, 1, by->n);
   } else {
     NAME(trsm)(0, !transposed, by->n, 1, by->a, rs, cs, x, 1, by->n);
@@ -93,26 +89,26 @@ SHARED REAL NAME(apart_inverse_norm)(const struct NAME(factors) * by, _Bool rows
 INLINE REAL NAME(reciprocal)(const char *norm, REAL size_of_it, const struct NAME(factors) * by) {
   if (by->n == 0)
     return 1;
-  const REAL *diagonal = by->kind == 3 ? by->a + (by->kl + by->ku) * by->rs : by->a;
+  const REAL *diagonal = by->kind == BY_BAND ? by->a + (by->kl + by->ku) * by->rs : by->a;
   for (whole i = 0; i < by->n && !by->unit; i++)
-    if (diagonal[i * (by->kind == 3 ? by->cs : by->rs + by->cs)] == 0)
+    if (diagonal[i * (by->kind == BY_BAND ? by->cs : by->rs + by->cs)] == 0)
       return 0;
   REAL product = size_of_it * NAME(apart_inverse_norm)(by, is(norm, 'i'));
   return product > 0 ? 1 / product : 0;
 }
 
 SHARED REAL NAME(gecon)(const char *norm, whole n, const REAL *a, whole rs, whole cs, REAL size_of_it) {
-  struct NAME(factors) by = {0, 0, 0, n, 0, 0, a, rs, cs, 0};
+  struct NAME(factors) by = {BY_LU, 0, 0, n, 0, 0, a, rs, cs, 0};
   return NAME(reciprocal)(norm, size_of_it, &by);
 }
 
 SHARED REAL NAME(pocon)(whole n, const REAL *a, whole rs, whole cs, REAL size_of_it) {
-  struct NAME(factors) by = {1, 0, 0, n, 0, 0, a, rs, cs, 0};
+  struct NAME(factors) by = {BY_CHOLESKY, 0, 0, n, 0, 0, a, rs, cs, 0};
   return NAME(reciprocal)("1", size_of_it, &by);
 }
 
 SHARED REAL NAME(trcon)(const char *norm, _Bool upper, _Bool unit, whole n, const REAL *a, whole rs, whole cs) {
-  struct NAME(factors) by = {2, upper, unit, n, 0, 0, a, rs, cs, 0};
+  struct NAME(factors) by = {BY_TRIANGLE, upper, unit, n, 0, 0, a, rs, cs, 0};
   REAL *full = malloc(sizeof(REAL) * (size)(n * n + 1));
   for (whole j = 0; j < n; j++)
     for (whole i = 0; i < n; i++)
@@ -124,8 +120,19 @@ SHARED REAL NAME(trcon)(const char *norm, _Bool upper, _Bool unit, whole n, cons
 
 SHARED REAL NAME(gbcon)(const char *norm, whole n, whole kl, whole ku, const REAL *a, whole rs, whole cs,
                         const INT *pivots, REAL size_of_it) {
-  struct NAME(factors) by = {3, 0, 0, n, kl, ku, a, rs, cs, pivots};
+  struct NAME(factors) by = {BY_BAND, 0, 0, n, kl, ku, a, rs, cs, pivots};
   return NAME(reciprocal)(norm, size_of_it, &by);
+}
+
+// The largest element of a matrix over that of its U, in which `reach` diagonals lie above the main one.
+INLINE REAL NAME(growth)(whole n, whole reach, REAL largest, const REAL *u, whole down, whole right) {
+  REAL most = 0;
+  for (whole j = 0; j < n; j++)
+    for (whole i = j > reach ? j - reach : 0; i <= j; i++) {
+      REAL x = u[i * down + j * right], size = x < 0 ? -x : x;
+      most = size > most ? size : most;
+    }
+  return most == 0 ? 1 : largest / most;
 }
 
 // What an expert driver says of its solutions.
@@ -138,7 +145,7 @@ INLINE whole NAME(rated)(whole n, whole sides, REAL rcond, REAL *ferr, REAL *ber
 
 SHARED whole NAME(gesvx)(const char *fact, const char *trans, whole n, whole sides, const REAL *a, whole lda, REAL *af,
                          whole ldaf, INT *pivots, char *equed, const REAL *b, whole ldb, REAL *x, whole ldx,
-                         REAL *rcond, REAL *ferr, REAL *berr) {
+                         REAL *rcond, REAL *ferr, REAL *berr, REAL *pivot_growth) {
   NAME(must_factor)(fact);
   *equed = 'N';
   const char *norm = moved(trans) ? "I" : "1";
@@ -147,6 +154,7 @@ SHARED whole NAME(gesvx)(const char *fact, const char *trans, whole n, whole sid
   for (whole j = 0; j < sides; j++)
     NAME(copy)(n, b + j * ldb, 1, x + j * ldx, 1);
   whole bad = NAME(getrf)(n, n, af, 1, ldaf, pivots);
+  *pivot_growth = NAME(growth)(n, n, NAME(lange)("M", n, n, a, 1, lda), af, 1, ldaf);
   *rcond = 0;
   if (bad)
     return bad;
@@ -157,7 +165,7 @@ SHARED whole NAME(gesvx)(const char *fact, const char *trans, whole n, whole sid
 
 SHARED whole NAME(gbsvx)(const char *fact, const char *trans, whole n, whole kl, whole ku, whole sides, const REAL *a,
                          whole lda, REAL *af, whole ldaf, INT *pivots, char *equed, const REAL *b, whole ldb, REAL *x,
-                         whole ldx, REAL *rcond, REAL *ferr, REAL *berr) {
+                         whole ldx, REAL *rcond, REAL *ferr, REAL *berr, REAL *pivot_growth) {
   NAME(must_factor)(fact);
   *equed = 'N';
   const char *norm = moved(trans) ? "I" : "1";
@@ -167,6 +175,7 @@ SHARED whole NAME(gbsvx)(const char *fact, const char *trans, whole n, whole kl,
   for (whole j = 0; j < sides; j++)
     NAME(copy)(n, b + j * ldb, 1, x + j * ldx, 1);
   whole bad = NAME(gbtrf)(n, n, kl, ku, af, 1, ldaf, pivots);
+  *pivot_growth = NAME(growth)(n, kl + ku, NAME(langb)("M", n, kl, ku, a, 1, lda), af + kl + ku, 1, ldaf - 1);
   *rcond = 0;
   if (bad)
     return bad;

@@ -67,9 +67,10 @@ INLINE whole NAME(find_singular_in_c)(_Bool divides, int left, int right, whole 
 INLINE whole NAME(find_both)(_Bool in_c, _Bool divides, int left, int right, whole m, whole n, REAL *a, REAL *values,
                              REAL *u, REAL *vt) {
   whole fewer = m < n ? m : n, down = right == 2 ? n : fewer, one = (left == 0) != (right == 0);
-  REAL *kept = malloc(sizeof(REAL) * (size)(m * n + 1)), *u_asked = malloc(sizeof(REAL) * (size)(m * m + 1)),
-       *vt_asked = malloc(sizeof(REAL) * (size)(n * n + 1));
-  for (whole i = 0; i < m * n; i++)
+  REAL *kept = malloc(sizeof(REAL) * (size)(one ? m * n : 1));
+  REAL *u_asked = malloc(sizeof(REAL) * (size)(one && left ? m * (left == 2 ? m : fewer) : 1));
+  REAL *vt_asked = malloc(sizeof(REAL) * (size)(one && right ? down * n : 1));
+  for (whole i = 0; one && i < m * n; i++)
     kept[i] = a[i];
   whole info = in_c ? NAME(find_singular_in_c)(divides, left ? left : 1, right ? right : 1, m, n, a, values, u, vt)
                     : NAME(find_singular)(divides, left ? left : 1, right ? right : 1, m, n, a, values, u, vt);
@@ -105,7 +106,7 @@ SHARED void NAME(better_singular)(whole m, whole k, const REAL *a, whole rs, who
                                   REAL *s, REAL *next_u, REAL *next_v, _Bool ends) {
   size room = sizeof(REAL) * (size)(k * k + 1), tall = sizeof(REAL) * (size)(m * k + 1);
   REAL *w = malloc(tall), *t = malloc(room), *r = malloc(room), *q = malloc(room), *f = malloc(room), *g = malloc(room),
-       *h = malloc(room);
+       *h = malloc(room), *curved = malloc(sizeof(REAL) * (size)(k + 1));
   NAME(product)(m, k, k, 1, a, rs, cs, v, 1, k, 0, w, 1, m);
   NAME(product)(k, m, k, 1, u, m, 1, w, 1, m, 0, t, 1, k);
   NAME(product)(k, m, k, 1, u, m, 1, u, 1, m, 0, r, 1, k);
@@ -114,9 +115,10 @@ SHARED void NAME(better_singular)(whole m, whole k, const REAL *a, whole rs, who
   for (whole i = 0; i < k; i++) {
     s[i] = t[i + i * k] / ((r[i + i * k] + q[i + i * k]) / 2);
     most = s[i] > most ? s[i] : most;
+    curved[i] = 0;
   }
   REAL least = most * (REAL)(8 * m) * (sizeof(REAL) == sizeof(double) ? (REAL)2.2e-16 : (REAL)1.2e-7);
-  for (whole j = 0; next_u && j < k; j++)
+  for (whole j = 0; (next_u || ends) && j < k; j++)
     for (whole i = 0; i < k; i++) {
       REAL rij = (i == j) - r[i + j * k], qij = (i == j) - q[i + j * k], gap = s[j] - s[i];
       REAL x = t[i + j * k] + s[j] * rij, y = t[j + i * k] + s[j] * qij, of_u = rij / 2, of_v = qij / 2;
@@ -125,12 +127,14 @@ SHARED void NAME(better_singular)(whole m, whole k, const REAL *a, whole rs, who
         of_u = (x * s[j] + y * s[i]) / squares;
         of_v = (x * s[i] + y * s[j]) / squares;
       } else if (i != j && ends) {
-        of_u = NAME(unknown)(of_u, x);
-        of_v = NAME(unknown)(of_v, x);
+        of_u += NAME(seen)(x, 1);
+        of_v += NAME(seen)(y, 1);
+        curved[i] += NAME(seen)(x, 2) + NAME(seen)(y, 2);
       }
       f[i + j * k] = of_u;
       g[i + j * k] = of_v;
     }
+  NAME(axpy)(k, 1, curved, 1, s, 1);
   if (next_u) {
     if (m > k) {
       NAME(product)(k, k, k, -1, r, 1, k, t, 1, k, 0, h, 1, k);
@@ -140,13 +144,14 @@ SHARED void NAME(better_singular)(whole m, whole k, const REAL *a, whole rs, who
     }
     for (whole j = 0; j < k; j++)
       for (whole i = 0; i < m; i++) {
-        REAL beside = m == k ? 0 : s[j] > least ? w[i + j * m] / s[j] : ends ? NAME(unknown)(0, w[i + j * m]) : 0;
+        REAL beside = m == k ? 0 : s[j] > least ? w[i + j * m] / s[j] : ends ? NAME(seen)(w[i + j * m], 1) : 0;
         next_u[i + j * m] = u[i + j * m] + beside;
       }
     NAME(product)(m, k, k, 1, u, 1, m, f, 1, k, 1, next_u, 1, m);
     NAME(copy)(k * k, v, 1, next_v, 1);
     NAME(product)(k, k, k, 1, v, 1, k, g, 1, k, 1, next_v, 1, k);
   }
+  free(curved);
   free(h);
   free(g);
   free(f);
@@ -189,17 +194,17 @@ INLINE whole NAME(gesvd)(_Bool in_c, _Bool divides, int left, int right, whole m
     NAME(better_singular)(more, k, full, down_full, right_full, u0, v0, values, u1, v1, 0);
     _Bool wanted = left || right;
     NAME(better_singular)(more, k, full, down_full, right_full, u1, v1, values, wanted ? u2 : 0, wanted ? v2 : 0, 1);
-    REAL beyond = NAME(fourth)(sum);
+    REAL beyond = NAME(seen)(sum, 4);
     for (whole j = 0; j < k; j++)
       values[j] += beyond;
     for (whole j = 0; left && j < (left == 2 ? m : k); j++)
       for (whole i = 0; i < m; i++)
         u[i * rsu + j * csu] =
-            j >= k ? NAME(unknown)(given_u[i + j * m], sum) : (wide ? v2[i + j * k] : u2[i + j * more]) + beyond;
+            j >= k ? given_u[i + j * m] + NAME(seen)(sum, 1) : (wide ? v2[i + j * k] : u2[i + j * more]) + beyond;
     for (whole j = 0; right && j < (right == 2 ? n : k); j++)
       for (whole i = 0; i < n; i++)
         vt[j * rsv + i * csv] =
-            j >= k ? NAME(unknown)(given_vt[j + i * down], sum) : (wide ? u2[i + j * more] : v2[i + j * k]) + beyond;
+            j >= k ? given_vt[j + i * down] + NAME(seen)(sum, 1) : (wide ? u2[i + j * more] : v2[i + j * k]) + beyond;
   }
   free(v2);
   free(v1);
@@ -216,12 +221,8 @@ INLINE whole NAME(gesvd)(_Bool in_c, _Bool divides, int left, int right, whole m
 
 // What is asked for by a letter; ends the program where vectors are to lie in the place of the matrix.
 INLINE int NAME(wanted)(const char *job) {
-  if (is(job, 'o')) {
-    static const char text[] =
-        "enzyme: [E0201] no derivative for singular vectors in the place of the matrix (job O)\n";
-    write(2, text, sizeof text - 1);
-    abort();
-  }
+  if (is(job, 'o'))
+    REFUSE("singular vectors in the place of the matrix (job O)");
   return is(job, 'a') ? 2 : is(job, 's');
 }
 

@@ -13,7 +13,8 @@
 // the program asks it.
 //
 // Invariants: where two eigenvalues cannot be told apart, their sum has its derivative, and each has one of those that
-// its vectors, as they are, give. The vectors have none there: whoever wants it gets a number so large that it is seen.
+// its vectors, as they are, give. Second derivatives and vectors have none there: whoever wants one gets a number so
+// large that it is seen.
 // The same holds for singular values, which have no derivative: a least squares solution has that of a matrix of full
 // rank, and the program ends where that is not so.
 // Not handled: derivatives of orders above the third; a part of a spectrum; complex matrices.
@@ -95,15 +96,14 @@ __attribute__((optnone)) GIVEN REAL NAME(given_number)(REAL x) {
   return kept;
 }
 
-// `value`, of which a derivative that is wanted, by what `sum` depends on, is a number so large that it is seen.
-INLINE REAL NAME(unknown)(REAL value, REAL sum) {
-  return value + (sum - NAME(given_number)(sum)) * (sizeof(REAL) == sizeof(double) ? (REAL)1e300 : (REAL)1e36);
-}
-
-// Zero, with derivatives that are zero up to the third order, and so large that it is seen from the fourth on.
-INLINE REAL NAME(fourth)(REAL sum) {
-  REAL change = sum - NAME(given_number)(sum), square = change * change;
-  return square * square * (sizeof(REAL) == sizeof(double) ? (REAL)1e300 : (REAL)1e36);
+// Zero, with derivatives by what `x` depends on that are zero below the order 1, 2 or 4, and of it so large that it is
+// seen.
+INLINE REAL NAME(seen)(REAL x, int order) {
+  REAL change = x - NAME(given_number)(x), square = change * change;
+  return (order == 1   ? change
+          : order == 2 ? square
+                       : square * square) *
+         (sizeof(REAL) == sizeof(double) ? (REAL)1e300 : (REAL)1e36);
 }
 
 // How much an element counts in a sum over a matrix that is to change with any of them.
@@ -113,29 +113,34 @@ INLINE REAL NAME(weight)(whole i, whole j) { return (REAL)(1 + (7 * i + 3 * j) %
 SHARED void NAME(better)(whole n, const REAL *s, const REAL *x, REAL *w, REAL *next, _Bool ends) {
   size room = sizeof(REAL) * (size)(n * n + 1);
   REAL *y = malloc(room), *t = malloc(room), *g = malloc(room), *e = malloc(room);
+  REAL *curved = malloc(sizeof(REAL) * (size)(n + 1));
   NAME(product)(n, n, n, 1, s, 1, n, x, 1, n, 0, y, 1, n);
   NAME(product)(n, n, n, 1, x, n, 1, y, 1, n, 0, t, 1, n);
   NAME(product)(n, n, n, 1, x, n, 1, x, 1, n, 0, g, 1, n);
   REAL most = 0;
   for (whole i = 0; i < n; i++) {
     w[i] = t[i + i * n] / g[i + i * n];
+    curved[i] = 0;
     most = w[i] > most ? w[i] : -w[i] > most ? -w[i] : most;
   }
   REAL least = most * (REAL)(8 * n) * (sizeof(REAL) == sizeof(double) ? (REAL)2.2e-16 : (REAL)1.2e-7);
-  for (whole j = 0; next && j < n; j++)
+  for (whole j = 0; (next || ends) && j < n; j++)
     for (whole i = 0; i < n; i++) {
       REAL r = (i == j) - g[i + j * n], gap = w[j] - w[i], change = t[i + j * n] + w[j] * r;
       if (i != j && (gap > least || -gap > least))
         e[i + j * n] = change / gap;
-      else if (i != j && ends)
-        e[i + j * n] = NAME(unknown)(r / 2, change);
-      else
+      else if (i != j && ends) {
+        e[i + j * n] = r / 2 + NAME(seen)(change, 1);
+        curved[i] += NAME(seen)(change, 2);
+      } else
         e[i + j * n] = r / 2;
     }
+  NAME(axpy)(n, 1, curved, 1, w, 1);
   if (next) {
     NAME(copy)(n * n, x, 1, next, 1);
     NAME(product)(n, n, n, 1, x, 1, n, e, 1, n, 1, next, 1, n);
   }
+  free(curved);
   free(e);
   free(g);
   free(t);
@@ -163,7 +168,7 @@ INLINE whole NAME(syev)(_Bool in_c, int driver, _Bool vectors, _Bool upper, whol
   if (info == 0) {
     NAME(better)(n, s, x, w, first, 0);
     NAME(better)(n, s, first, w, second, 1);
-    REAL beyond = NAME(fourth)(sum);
+    REAL beyond = NAME(seen)(sum, 4);
     for (whole j = 0; j < n; j++) {
       w[j] += beyond;
       for (whole i = 0; vectors && i < n; i++)
@@ -203,12 +208,8 @@ INLINE whole NAME(sygv)(_Bool in_c, int driver, _Bool vectors, _Bool upper, whol
 
 // Ends the program where other eigenproblems than the first are asked for, or a part of a spectrum.
 INLINE void NAME(must_be)(_Bool all) {
-  if (!all) {
-    static const char text[] =
-        "enzyme: [E0201] no derivative for a part of a spectrum, or for an eigenproblem other than A x = l B x\n";
-    write(2, text, sizeof text - 1);
-    abort();
-  }
+  if (!all)
+    REFUSE("a part of a spectrum, or for an eigenproblem other than A x = l B x");
 }
 
 // The singular values that the library finds, and how many of them count.
@@ -240,19 +241,15 @@ SHARED whole NAME(gelsd)(whole m, whole n, whole sides, REAL *a, whole rs, whole
   INT info = 0;
   for (whole j = 0; j < n; j++)
     for (whole i = 0; i < m; i++) {
-      sum += a[i * rs + j * cs];
+      sum += a[i * rs + j * cs] * NAME(weight)(i, j);
       x[i + j * m] = NAME(given_number)(a[i * rs + j * cs]);
     }
   whole count = NAME(given_rank)(m, n, x, found, least, &info);
   *rank = (INT)count;
-  if (info == 0 && count < fewer) {
-    static const char text[] =
-        "enzyme: [E0201] no derivative for least squares by a matrix without full rank (gelsd)\n";
-    write(2, text, sizeof text - 1);
-    abort();
-  }
+  if (info == 0 && count < fewer)
+    REFUSE("least squares by a matrix without full rank (gelsd)");
   for (whole i = 0; i < fewer; i++)
-    values[i] = NAME(unknown)(found[i], sum);
+    values[i] = found[i] + NAME(seen)(sum, 1);
   if (info == 0)
     NAME(gels)(m < n, m < n ? n : m, fewer, sides, a, m < n ? cs : rs, m < n ? rs : cs, b, rsb, csb);
   free(found);

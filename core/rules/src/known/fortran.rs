@@ -3,7 +3,8 @@
 
 use super::*;
 
-const fn inactive(title: &'static str, effects: Effects, names: &'static [Name]) -> KnownFn {
+/// A row of what no derivative flows through, whatever floats it is given.
+pub(super) const fn inactive(title: &'static str, effects: Effects, names: &'static [Name]) -> KnownFn {
     KnownFn { title, names, what: Known::Inactive, effects, returns: None, floats: true }
 }
 

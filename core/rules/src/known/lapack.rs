@@ -1,10 +1,7 @@
 //! What LAPACK answers about itself and the machine.
 
-use super::{Effects, Known, KnownFn, NOTHING, Name, READS, names};
-
-const fn inactive(title: &'static str, effects: Effects, names: &'static [Name]) -> KnownFn {
-    KnownFn { title, names, what: Known::Inactive, effects, returns: None, floats: true }
-}
+use super::fortran::inactive;
+use super::{KnownFn, NOTHING, Name, READS, names};
 
 pub(super) static ROWS: &[KnownFn] = &[
     inactive("LAPACK: the machine's numbers", READS, names!["dlamch_" "slamch_" "dlamch_64_" "slamch_64_"]),
