@@ -3,36 +3,76 @@
 //! In real arithmetic that is `x`, and so the sum of the two derivatives would say 1; what the program computes is constant between
 //! jumps, as `rint` is. Codes with periodic boxes take nearest images so.
 //!
+//! The constant may have the sign of `x`: `(x + c) - c` where `c` is `copysign(0x1p52, x)`.
+//!
 //! Taken is a constant with one or two leading bits whose last place counts at least 1, added and then taken off again. A smaller
 //! one only cuts off digits, and whoever splits numbers into halves wants their derivative. What it is added to may be a product, by
 //! which compilers make one operation of both.
 
 use enzyme_ir::{BinOp, Const, ConstId, FloatKind, Func, InstId, Module, Op, Type, ValueId};
 
+/// What is added: a constant, or a value that is one or the same with the other sign, taken off if `minus`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Shift {
+    Constant(f64),
+    Signed { value: ValueId, minus: bool },
+}
+
+impl Shift {
+    fn negated(self) -> Shift {
+        match self {
+            Shift::Constant(c) => Shift::Constant(-c),
+            Shift::Signed { value, minus } => Shift::Signed { value, minus: !minus },
+        }
+    }
+}
+
 /// Whether instruction `i` is the second of the two operations.
 pub fn rounds(module: &Module, func: &Func, i: InstId) -> bool {
-    let Some((inner, outer)) = shifted(module, func, i) else { return false };
-    let Some(first) = func.def_inst(inner) else { return false };
-    let added = shifted(module, func, first).map(|(_, added)| added).or_else(|| fused(module, func, first));
-    added.is_some_and(|added| added == -outer)
+    shifted(module, func, i).into_iter().flatten().any(|(inner, outer)| {
+        let Some(first) = func.def_inst(inner) else { return false };
+        let added = shifted(module, func, first).into_iter().flatten().map(|(_, added)| added);
+        added.chain(fused(module, func, first)).any(|added| added == outer.negated())
+    })
 }
 
-/// The constant that instruction `i` adds to a product.
-fn fused(module: &Module, func: &Func, i: InstId) -> Option<f64> {
+/// What instruction `i` adds to a product.
+fn fused(module: &Module, func: &Func, i: InstId) -> Option<Shift> {
     let callee = &module.funcs[module.direct_callee(func, i)?];
     let fused = ["llvm.fmuladd.", "llvm.fma."].iter().any(|name| callee.name.starts_with(name));
-    large(module, func.as_const(*func.call_args(i).get(2).filter(|_| fused)?)?)
+    shift(module, func, *func.call_args(i).get(2).filter(|_| fused)?)
 }
 
-/// The value and the constant of which instruction `i` is the sum.
-fn shifted(module: &Module, func: &Func, i: InstId) -> Option<(ValueId, f64)> {
+/// The value of which instruction `i` is the sum with something large, and that, for either order.
+fn shifted(module: &Module, func: &Func, i: InstId) -> [Option<(ValueId, Shift)>; 2] {
     let inst = &func.insts[i];
-    let large = |v: ValueId| large(module, func.as_const(v)?);
+    let sum = |value: ValueId, by: ValueId| Some((value, shift(module, func, by)?));
     match (&inst.op, inst.args.as_slice()) {
-        (Op::Binary(BinOp::FAdd), [a, b]) => large(*b).map(|c| (*a, c)).or_else(|| large(*a).map(|c| (*b, c))),
-        (Op::Binary(BinOp::FSub), [a, b]) => large(*b).map(|c| (*a, -c)),
-        _ => None,
+        (Op::Binary(BinOp::FAdd), [a, b]) => [sum(*a, *b), sum(*b, *a)],
+        (Op::Binary(BinOp::FSub), [a, b]) => [sum(*a, *b).map(|(value, by)| (value, by.negated())), None],
+        _ => [None, None],
     }
+}
+
+/// `v`, if nothing behind the point is left of what it is added to.
+fn shift(module: &Module, func: &Func, v: ValueId) -> Option<Shift> {
+    if let Some(c) = func.as_const(v) {
+        return large(module, c).map(Shift::Constant);
+    }
+    let inst = &func.insts[func.def_inst(v)?];
+    let size = |v: ValueId| large(module, func.as_const(v)?).map(f64::abs);
+    let signed = match (&inst.op, inst.args.as_slice()) {
+        (Op::FNeg, [of]) => return shift(module, func, *of).map(Shift::negated),
+        (Op::Select, [_, a, b]) => size(*a).is_some() && size(*a) == size(*b),
+        (Op::Call(_), _) => {
+            let callee = &module.funcs[module.direct_callee(func, func.def_inst(v)?)?];
+            let copies =
+                callee.name.starts_with("llvm.copysign.") || ["copysign", "copysignf"].contains(&&*callee.name);
+            copies && func.call_args(func.def_inst(v)?).first().is_some_and(|c| size(*c).is_some())
+        }
+        _ => false,
+    };
+    signed.then_some(Shift::Signed { value: v, minus: false })
 }
 
 /// A constant, or one in each lane, that leaves no digits behind the point.
