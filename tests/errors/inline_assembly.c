@@ -4,7 +4,7 @@ extern double __enzyme_autodiff(void *, ...);
 static double root(double x)
 {
     double result;
-    __asm__("sqrtsd %1, %0" : "=x"(result) : "x"(x)); // refused here
+    __asm__("sqrtsd %1, %0\n\taddsd %1, %0" : "=&x"(result) : "x"(x)); // refused here
     return result * x;
 }
 

@@ -11,10 +11,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use enzyme_ir::{CastOp, Const, ConstId, Func, FuncId, InstId, Module, Op, Type, ValueDef, ValueId};
+use enzyme_ir::{ByteType, CastOp, Const, ConstId, Func, FuncId, InstId, Module, Op, Type, ValueDef, ValueId};
 
 use crate::callee::{Callee, KnownCall, MemoryEffect, PointerEffect, resolve};
-use crate::memory::{ClassId, FuncMemory, Span, leads_nowhere, may_hold_address, moved_span};
+use crate::memory::{ClassId, FuncMemory, Item, Proof, Span, leads_nowhere, may_hold_address, moved_span};
 use crate::program::{Unit, Units};
 
 const POINTER: u64 = 8;
@@ -151,7 +151,16 @@ impl<'a> Search<'a> {
     fn is_found(&self, f: FuncId, memory: &FuncMemory, p: ValueId, size: u64) -> bool {
         let Some(class) = memory.class_of[p] else { return self.is_given(f, p) };
         let span = memory.span_of[p];
-        self.is_given(f, p) || self.places(f, class).iter().any(|at| at.overlaps(POINTER, span, size))
+        // Where the program itself reads or writes floats, and addresses at most in copies of what comes to lie elsewhere with
+        // some, callers have put none.
+        let lies = |is: fn(ByteType) -> bool| {
+            let known = |(item, proof): (&Item, &Proof)| {
+                *proof >= Proof::Stated && is(item.ty) && item.span.overlaps(item.size, span, size)
+            };
+            memory.classes[class].items.iter().any(known)
+        };
+        let holds_none = || lies(|ty| matches!(ty, ByteType::Float(_))) && !lies(|ty| ty == ByteType::Pointer);
+        self.is_given(f, p) && !holds_none() || self.places(f, class).iter().any(|at| at.overlaps(POINTER, span, size))
     }
 
     fn store(&mut self, f: FuncId, memory: &FuncMemory, v: ValueId, p: ValueId) {

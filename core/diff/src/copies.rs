@@ -130,10 +130,12 @@ fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {
 /// Whether a library function that computes nothing writes text, or other things without derivative, at its first argument
 /// alone, where a structure is known to have no float: as much as it may write there by the rules of the language is none. Of
 /// functions of Rust's library more is known: what makes text writes where no float lies if that has no shadow, whatever it shows, and
-/// locks and output have none. So does what moves text in Fortran. Locks write their own objects, also within structures that have floats.
+/// locks and output have none. So does what moves text in Fortran. Locks write their own objects, also within structures that have floats;
+/// text comes to memory of its own.
 pub fn writes_beside_floats(module: &Module, s: &Subject<'_>, i: InstId, known: &KnownCall) -> bool {
     let (args, result) = (s.func.call_args(i), s.func.insts[i].result);
-    if known.facts.is_lock() || enzyme_analysis::text::writes_no_float(module, s.func, i) {
+    if known.facts.is_lock() || known.facts.is_text_alone() || enzyme_analysis::text::writes_no_float(module, s.func, i)
+    {
         return true;
     }
     let of_text = enzyme_analysis::text::is_made(module, s.func, i) || known.facts.is_text();

@@ -2,7 +2,7 @@
 // instructions of SSE and AVX between registers become the operations that they stand for. Jumps to routines that move
 // some lanes are those of lanes.cpp.
 //
-// Not handled: assembly in Intel's syntax, operands in memory other than those of a barrier, several instructions. They
+// Not handled: operands in memory other than those of a barrier, several instructions. They
 // stay, and are refused if a derivative must go through them.
 
 #include "support.h"
@@ -132,14 +132,19 @@ bool barrier(CallInst &call, ArrayRef<Operand> operands) {
   return true;
 }
 
-// `name` of an instruction between two floats of type `type`; null if it is not known.
+// What the instruction `name` makes of two floats, or of the second alone if the first is null; null if it is not
+// known.
 Value *arithmetic(IRBuilder<> &builder, StringRef name, Value *first, Value *second) {
-  Type *type = first->getType(), *element = type->getScalarType();
+  Type *type = second->getType(), *element = type->getScalarType();
   const bool packed = type->isVectorTy();
   if (packed ? type->getPrimitiveSizeInBits() != 128 && type->getPrimitiveSizeInBits() != 256 : false)
     return nullptr;
   const StringRef suffix = element->isDoubleTy() ? (packed ? "pd" : "sd") : (packed ? "ps" : "ss");
   if ((!element->isDoubleTy() && !element->isFloatTy()) || !name.consume_back(suffix))
+    return nullptr;
+  if (name == "sqrt")
+    return builder.CreateUnaryIntrinsic(Intrinsic::sqrt, second);
+  if (!first)
     return nullptr;
   if (name == "min")
     return builder.CreateSelect(builder.CreateFCmpOLT(first, second), first, second);
@@ -157,7 +162,7 @@ Value *arithmetic(IRBuilder<> &builder, StringRef name, Value *first, Value *sec
 }
 
 // One instruction: `op $source, $place` or `vop $second, $first, $place`.
-bool instruction(CallInst &call, StringRef text, ArrayRef<Operand> operands) {
+bool instruction(CallInst &call, StringRef text, ArrayRef<Operand> operands, bool intel) {
   if (!call.getType()->isFPOrFPVectorTy() || any_of(operands, [](const Operand &o) { return o.indirect; }))
     return false;
   text = text.trim();
@@ -171,10 +176,15 @@ bool instruction(CallInst &call, StringRef text, ArrayRef<Operand> operands) {
   for (StringRef place : places) {
     place = place.trim();
     unsigned number = 0;
-    if (!place.consume_front("$") || place.getAsInteger(10, number) || number >= operands.size())
+    // `${0:x}`: the register by its name as one of 128 bits.
+    const bool plain = place.consume_front("${") ? place.consume_back(":x}") : place.consume_front("$");
+    if (!plain || place.getAsInteger(10, number) || number >= operands.size())
       return false;
     numbers.push_back(number);
   }
+  // In Intel's syntax the place comes first.
+  if (intel)
+    std::reverse(numbers.begin(), numbers.end());
   const bool three = name.consume_front("v");
   if (numbers.size() != (three ? 3U : 2U) || !operands[numbers.back()].output)
     return false;
@@ -188,7 +198,7 @@ bool instruction(CallInst &call, StringRef text, ArrayRef<Operand> operands) {
     return nullptr;
   };
   Value *first = valueOf(numbers[1]), *second = valueOf(numbers[0]);
-  if (!first || !second || first->getType() != call.getType() || second->getType() != call.getType())
+  if (!second || second->getType() != call.getType() || (first && first->getType() != call.getType()))
     return false;
   IRBuilder<> builder(&call);
   Value *out = arithmetic(builder, name, first, second);
@@ -212,6 +222,6 @@ bool enz::rewriteAssembly(CallInst &call) {
   const StringRef text = code->getAsmString();
   if (isComment(call, text))
     return barrier(call, operands);
-  return code->getDialect() == InlineAsm::AD_ATT && call.getModule()->getTargetTriple().isX86() &&
-         instruction(call, text, operands);
+  return call.getModule()->getTargetTriple().isX86() &&
+         instruction(call, text, operands, code->getDialect() == InlineAsm::AD_Intel);
 }

@@ -386,6 +386,8 @@ private:
       hard_ |= load->getType()->isVectorTy();
       return true;
     }
+    // Vectors of integers are not followed, even where they are only chosen from.
+    hard_ |= isa<PHINode, SelectInst>(inst) && isa<FixedVectorType>(inst->getType());
     if (isa<PHINode>(inst))
       return all_of(inst->operands(), [&](Value *operand) { return look(operand, depth + 1); });
     if (isa<FreezeInst>(inst))

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 87] = [
+const SOURCES: [&str; 89] = [
     "plugin",
     "options",
     "host",
@@ -29,6 +29,8 @@ const SOURCES: [&str; 87] = [
     "vectors",
     "lanes",
     "shuffles",
+    "blends",
+    "reads",
     "latest",
     "bits",
     "words",

@@ -389,9 +389,10 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   const bool words = enz::splitWords(*clone);
   if (words)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
+  const bool blends = enz::revealBlends(*clone);
   const bool bits = enz::floatBits(*clone);
   const bool slopes = enz::giveSlopes(*clone);
-  if (bits || slopes)
+  if (blends || bits || slopes)
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   const bool splitIntegers = enz::splitIntegerVectors(*clone);
   const bool splitPointers = enz::splitPointerAccesses(*clone);
@@ -401,7 +402,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::shapeControl(*host, *clone);
   FunctionPassManager third;
   // An address of one field or another that nobody reads through any more would still be taken for both.
-  if (words || bits || slopes || split)
+  if (words || blends || bits || slopes || split)
     third.addPass(ADCEPass());
   addShape(third);
   run(*host, *clone, std::move(third));
@@ -425,6 +426,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addShape(again);
     run(*host, *clone, std::move(again));
   }
+  enz::moveTexts(*clone);
   enz::addTerms(*clone);
   enz::selectExtremes(*clone);
   enz::widenCopies(*clone);

@@ -6,6 +6,10 @@
 // tables (of a `Box<dyn Trait>`, whose drop any drop could be) do not take it for one of theirs; if it is, the program
 // ends, as for any function that was not known.
 //
+// The crate libm has C's functions in plain Rust: they are taken for those of C by their path, too. Text that the
+// library makes (`format!`, `to_string`) is moved, in a clone, to memory that the derivative sees allocated, if the
+// program's allocator is C's.
+//
 // Not marked: what is instantiated with a closure, which may do anything; whatever stands in other crates; the
 // allocator, whose body calls that of C.
 
@@ -13,10 +17,18 @@
 #include "support.h"
 
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 
 namespace {
+
+constexpr StringLiteral kTextRow = "enzyme.rust.text";
+
+// Attribute of functions that make a `String` of C's memory behind their first argument.
+constexpr StringLiteral kMakesString = "enzyme-makes-string";
 
 // Whatever lies below these paths prints, reads or asks the system.
 constexpr StringLiteral kSystem[] = {
@@ -53,6 +65,27 @@ bool startsWithOne(StringRef path, ArrayRef<StringLiteral> starts) {
   return any_of(starts, [&](StringRef start) { return path.starts_with(start); });
 }
 
+// Functions of the crate libm that are C's, which the table of rules has; those for `f32` end in an `f`. Their bodies
+// take the bits of floats apart.
+constexpr StringLiteral kMath[] = {"acos",  "acosh",  "asin", "asinh", "atan",   "atan2",  "atanh", "cbrt",  "cos",
+                                   "cosh",  "erf",    "erfc", "exp",   "exp10",  "exp2",   "expm1", "fmod",  "hypot",
+                                   "ilogb", "j0",     "j1",   "jn",    "ldexp",  "lgamma", "log",   "log10", "log1p",
+                                   "log2",  "pow",    "rint", "round", "scalbn", "sin",    "sinh",  "sqrt",  "tan",
+                                   "tanh",  "tgamma", "y0",   "y1",    "yn"};
+constexpr StringLiteral kMathPaths[] = {"libm::math::", "compiler_builtins::math::"};
+
+// C's name of a function of the crate libm; empty if it is none.
+StringRef mathOf(StringRef path) {
+  if (!startsWithOne(path, kMathPaths))
+    return {};
+  StringRef name = path.rsplit("::").second;
+  // The former way ends in a hash.
+  if (name.size() == 17 && name.front() == 'h')
+    name = path.drop_back(name.size() + 2).rsplit("::").second;
+  StringRef plain = name;
+  return is_contained(kMath, name) || (plain.consume_back("f") && is_contained(kMath, plain)) ? name : StringRef();
+}
+
 // Whether a path or type is of one of the library's crates, or a number, behind references and brackets.
 bool isOfLibrary(StringRef path) {
   path = path.ltrim("<&*[( ");
@@ -80,7 +113,7 @@ StringRef rowOf(StringRef path, const Function &function) {
   if (path.starts_with(kSteps))
     return {};
   if (startsWithOne(path, kText))
-    return "enzyme.rust.text";
+    return kTextRow;
   if (isSystem(path))
     return systemRow(path);
   // <type>::function, <type as trait>::function
@@ -88,14 +121,13 @@ StringRef rowOf(StringRef path, const Function &function) {
     return {};
   const auto [type, rest] = path.drop_front().split(" as ");
   if (startsWithOne(rest, kTextTraits))
-    return rest.starts_with("core::fmt::") && !rest.starts_with("core::fmt::Write") ? "enzyme.rust.shows"
-                                                                                    : "enzyme.rust.text";
+    return rest.starts_with("core::fmt::") && !rest.starts_with("core::fmt::Write") ? "enzyme.rust.shows" : kTextRow;
   // Hashing computes with integers; only the keys of a map come from the system.
   if (rest.starts_with("core::hash::"))
     return {};
   if (isSystem(type))
     return systemRow(path);
-  return startsWithOne(type, kText) ? "enzyme.rust.text" : StringRef();
+  return startsWithOne(type, kText) ? StringRef(kTextRow) : StringRef();
 }
 
 // Whether this drops a type of which the library keeps objects to itself, or that never has a derivative.
@@ -131,7 +163,109 @@ bool enz::isRust(const Function &function) {
   return name.starts_with("_R") || former;
 }
 
+// `void enzyme.text.copied(ptr to, ptr from, i64 length)`: copies text. A copy of bytes could hold floats or addresses,
+// for all that is seen of it; this is of a row of its own.
+static Function *textCopier(Module &module) {
+  LLVMContext &context = module.getContext();
+  Type *pointer = PointerType::get(context, 0);
+  FunctionType *type =
+      FunctionType::get(Type::getVoidTy(context), {pointer, pointer, Type::getInt64Ty(context)}, false);
+  Function *copier = Function::Create(type, GlobalValue::InternalLinkage, "enzyme.text.copied", module);
+  copier->addFnAttr("enzyme_math", "enzyme.rust.copied");
+  copier->addFnAttr(Attribute::NoInline);
+  copier->setDoesNotThrow();
+  IRBuilder<> at(BasicBlock::Create(context, "", copier));
+  at.CreateMemCpy(copier->getArg(0), Align(1), copier->getArg(1), Align(1), copier->getArg(2));
+  at.CreateRetVoid();
+  return copier;
+}
+
+// `void enzyme.text.moved(ptr to, ptr from)`: moves a `String` to other memory.
+static Function *textMover(Module &module) {
+  constexpr StringLiteral name = "enzyme.text.moved";
+  if (Function *known = module.getFunction(name))
+    return known;
+  LLVMContext &context = module.getContext();
+  Type *word = Type::getInt64Ty(context), *nothing = Type::getVoidTy(context);
+  Type *pointer = PointerType::get(context, 0);
+  const FunctionCallee alloc = module.getOrInsertFunction("malloc", pointer, word);
+  const FunctionCallee release = module.getOrInsertFunction("free", nothing, pointer);
+  Function *mover = Function::Create(FunctionType::get(nothing, {pointer, pointer}, false),
+                                     GlobalValue::InternalLinkage, name, module);
+  mover->setDoesNotThrow();
+  Value *to = mover->getArg(0), *from = mover->getArg(1);
+  auto *entry = BasicBlock::Create(context, "", mover), *some = BasicBlock::Create(context, "some", mover),
+       *none = BasicBlock::Create(context, "none", mover);
+  IRBuilder<> at(entry);
+  const auto part = [&](Value *text, uint64_t n) { return at.CreateConstInBoundsGEP1_64(word, text, n); };
+  // What was multiplied is a number, and neither a float nor an address.
+  const auto count = [&](uint64_t n) {
+    Value *times = at.CreateMul(at.CreateLoad(word, part(from, n)), at.getInt64(3));
+    return at.CreateUDiv(times, at.getInt64(3));
+  };
+  // Capacity, address, length.
+  Value *room = count(0), *text = at.CreateLoad(pointer, part(from, 1)), *length = count(2);
+  at.CreateStore(room, part(to, 0));
+  at.CreateStore(length, part(to, 2));
+  at.CreateCondBr(at.CreateIsNull(room), none, some);
+  at.SetInsertPoint(some);
+  Value *memory = at.CreateCall(alloc, {room});
+  at.CreateCall(textCopier(module), {memory, text, length});
+  at.CreateCall(release, {text});
+  at.CreateStore(memory, part(to, 1));
+  at.CreateRetVoid();
+  at.SetInsertPoint(none);
+  at.CreateStore(at.CreateIntToPtr(at.getInt64(1), pointer), part(to, 1));
+  at.CreateRetVoid();
+  return mover;
+}
+
+// Whether this makes a `String` behind its first argument.
+static bool makesString(const Function &function, StringRef path) {
+  return function.getReturnType()->isVoidTy() && function.arg_size() > 0 &&
+         function.getArg(0)->getType()->isPointerTy() &&
+         (path.starts_with("alloc::fmt::format") || path.contains("ToString>::"));
+}
+
+// Whether the program's allocator is C's: it has not named another one.
+static bool allocatesByMalloc(const Module &module) {
+  return any_of(module, [](const Function &function) {
+    return function.getName().ends_with("__rust_alloc") && any_of(instructions(function), [](const Instruction &inst) {
+             const auto *call = dyn_cast<CallBase>(&inst);
+             const Function *callee = call ? call->getCalledFunction() : nullptr;
+             return callee && callee->getName().ends_with("__rdl_alloc");
+           });
+  });
+}
+
+// Text that the library makes lies in memory without a shadow, though it may come where a derivative has shadows of all
+// that pointers lead to: it is moved to memory that the derivative sees allocated.
+void enz::moveTexts(Function &clone) {
+  SmallVector<CallBase *, 8> work;
+  for (BasicBlock &block : clone)
+    for (Instruction &inst : block)
+      if (auto *call = dyn_cast<CallBase>(&inst); call && isa<CallInst, InvokeInst>(call) &&
+                                                  call->getCalledFunction() &&
+                                                  call->getCalledFunction()->hasFnAttribute(kMakesString))
+        work.push_back(call);
+  if (work.empty())
+    return;
+  Function *mover = textMover(*clone.getParent());
+  for (CallBase *call : work) {
+    Value *place = call->getArgOperand(0);
+    IRBuilder<> entry(&clone.getEntryBlock(), clone.getEntryBlock().getFirstInsertionPt());
+    AllocaInst *own = entry.CreateAlloca(ArrayType::get(entry.getInt64Ty(), 3));
+    call->setArgOperand(0, own);
+    auto *invoke = dyn_cast<InvokeInst>(call);
+    BasicBlock *next = invoke ? SplitEdge(invoke->getParent(), invoke->getNormalDest()) : nullptr;
+    IRBuilder<> after(next ? &*next->getFirstInsertionPt() : call->getNextNode());
+    after.SetCurrentDebugLocation(call->getDebugLoc());
+    after.CreateCall(mover, {place, own});
+  }
+}
+
 void enz::markRustLibrary(Module &module) {
+  const bool by_malloc = allocatesByMalloc(module);
   for (Function &function : module) {
     if (!isRust(function) || function.hasFnAttribute("enzyme_math"))
       continue;
@@ -143,10 +277,13 @@ void enz::markRustLibrary(Module &module) {
       function.setDoesNotThrow();
     if (dropsOwn(path))
       function.addFnAttr(kDropsOwn);
-    const StringRef row = rowOf(path, function);
+    const StringRef math = function.getReturnType()->isFloatingPointTy() ? mathOf(path) : StringRef();
+    const StringRef row = math.empty() ? rowOf(path, function) : math;
     if (row.empty())
       continue;
     function.addFnAttr("enzyme_math", row);
+    if (by_malloc && row == kTextRow && makesString(function, path))
+      function.addFnAttr(kMakesString);
     function.removeFnAttr(Attribute::AlwaysInline);
     function.addFnAttr(Attribute::NoInline);
   }

@@ -22,6 +22,9 @@ std::string rustPath(llvm::StringRef name);
 // Marks those that stay calls, before anything is inlined.
 void markRustLibrary(llvm::Module &module);
 
+// Moves text that the library makes to memory that a derivative sees allocated, in a clone.
+void moveTexts(llvm::Function &clone);
+
 // Leaves what prints backtraces as the library has it, neither inlined nor optimised (backtraces.cpp). Whether there is
 // such.
 bool leaveBacktraces(llvm::Module &module);

@@ -19,11 +19,12 @@
 // Invariants: values do not change. What is not understood stays as it is: casts of it are refused where a derivative
 // must go through them. An integer that was mixed (multiplied, combined with itself) is none of this, so that hashes of
 // floats are numbers without a derivative.
-// Not handled: phis, products and calls between the bits and the float, parts of vectors of other widths, floats of
+// Not handled: loops, products and calls between the bits and the float, parts of vectors of other widths, floats of
 // other formats than `float` and `double`. Bits that are read from memory count if the read is said to be one of a
 // float: by the program's type of the access or of the array, or, where these say nothing, by `noteFloats`, before LLVM
 // makes reads of integers of reads of floats of which only the bits are used.
 
+#include "reads.h"
 #include "support.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -46,48 +47,12 @@ namespace {
 constexpr StringLiteral kSteady = "enzyme.steady.";
 constexpr StringLiteral kAlong = "enzyme.along.";
 
-constexpr StringLiteral kReadOf = "enzyme read of ";
-
 constexpr unsigned kDepthLimit = 40;
 constexpr unsigned kTermLimit = 12;
 
 bool isFloat(const Type *type) { return type->isFloatTy() || type->isDoubleTy(); }
 
 unsigned mantissaOf(const Type *type) { return type->getScalarType()->isDoubleTy() ? 52 : 23; }
-
-// The type that a program gives to what lies at `pointer`, as far as addresses are computed by it; null if that is
-// nowhere to be seen.
-Type *typeAt(const Value *pointer, const DataLayout &layout, unsigned size) {
-  while (const auto *address = dyn_cast<GEPOperator>(pointer)) {
-    APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
-    if (!address->getSourceElementType()->isIntegerTy(8))
-      return address->getResultElementType();
-    if (!address->accumulateConstantOffset(layout, offset) || offset.urem(size) != 0)
-      return nullptr;
-    pointer = address->getPointerOperand();
-  }
-  return nullptr;
-}
-
-// The float of which an integer that is read or written by `access` is the bits; null if that is not known.
-Type *floatOf(const Instruction &access) {
-  const Type *word = getLoadStoreType(&access);
-  const unsigned width = word->isIntegerTy() ? word->getIntegerBitWidth() : 0;
-  if (width != 64 && width != 32)
-    return nullptr;
-  LLVMContext &context = access.getContext();
-  Type *real = width == 64 ? Type::getDoubleTy(context) : Type::getFloatTy(context);
-  const MDNode *tag = access.getMetadata(LLVMContext::MD_tbaa);
-  const auto *type = tag && tag->getNumOperands() > 1 ? dyn_cast_or_null<MDNode>(tag->getOperand(1).get()) : nullptr;
-  const auto *text =
-      type && type->getNumOperands() > 0 ? dyn_cast_or_null<MDString>(type->getOperand(0).get()) : nullptr;
-  StringRef name = text ? text->getString() : StringRef();
-  // Of Julia's names most say what kind of object is read, not what of it.
-  if (!tag || name == "omnipotent char" || name.starts_with("jtbaa"))
-    return typeAt(getLoadStorePointerOperand(&access), access.getDataLayout(), width / 8) == real ? real : nullptr;
-  name.consume_front(kReadOf);
-  return name == (width == 64 ? "double" : "float") ? real : nullptr;
-}
 
 unsigned lanesOf(const Type *type) {
   const auto *vector = dyn_cast<FixedVectorType>(type);
@@ -109,13 +74,14 @@ struct Term {
   int low = 0;
   int high = 0;
   bool minus = false;
-  double factor = 1; // the quotient of a division; then bits have no places any more
+  double factor = 1;  // the quotient of a division; then bits have no places any more
+  bool vague = false; // whether it is there is not known
   SmallVector<std::pair<Value *, bool>, 1> when;
 
   bool isScaled() const { return factor != 1; }
   bool sameBut(const Term &other) const {
     return kind == other.kind && source == other.source && lane == other.lane && shift == other.shift &&
-           minus == other.minus && factor == other.factor && when == other.when;
+           minus == other.minus && factor == other.factor && vague == other.vague && when == other.when;
   }
 };
 
@@ -146,14 +112,14 @@ public:
         if (auto *cast = dyn_cast<CastInst>(&inst); cast && isRoot(*cast))
           roots.push_back(cast);
         if (auto *store = dyn_cast<StoreInst>(&inst);
-            store && store->isSimple() && isa<Instruction>(store->getValueOperand()) && floatOf(*store))
+            store && store->isSimple() && isa<Instruction>(store->getValueOperand()) && enz::floatOf(*store))
           stores.push_back(store);
       }
     bool changed = forgetOverflow();
     changed |= chooseBySelection();
     // LLVM writes bits as an integer, though they are meant to be a float.
     for (StoreInst *store : stores) {
-      auto *cast = new BitCastInst(store->getValueOperand(), floatOf(*store), "", store->getIterator());
+      auto *cast = new BitCastInst(store->getValueOperand(), enz::floatOf(*store), "", store->getIterator());
       cast->setDebugLoc(store->getDebugLoc());
       if (rewrite(*cast, store)) {
         changed = true;
@@ -226,7 +192,7 @@ private:
 
   Sum unknown(Value *value) const {
     Sum out;
-    out.terms.push_back({Term::Unknown, value, -1, 0, 0, widthOf(value), false, 1, {}});
+    out.terms.push_back({Term::Unknown, value, -1, 0, 0, widthOf(value), false, 1, false, {}});
     return out;
   }
 
@@ -268,6 +234,8 @@ private:
       return ofBinary(*math, depth);
     if (auto *select = dyn_cast<SelectInst>(inst))
       return ofSelect(*select, depth);
+    if (auto *phi = dyn_cast<PHINode>(inst))
+      return ofPhi(*phi, depth);
     if (isa<FreezeInst>(inst))
       return look(inst->getOperand(0), depth + 1);
     if (auto *extract = dyn_cast<ExtractElementInst>(inst))
@@ -293,7 +261,7 @@ private:
       const auto *global = dyn_cast<GlobalVariable>(getUnderlyingObject(load->getPointerOperand()));
       if (global && global->isConstant())
         return {};
-      const Type *real = floatOf(*load);
+      const Type *real = enz::floatOf(*load);
       return real ? bitsOf(load, mantissaOf(real)) : unknown(inst);
     }
     return otherwise(*inst, depth);
@@ -302,7 +270,7 @@ private:
   static Sum bitsOf(Value *source, unsigned mantissa) {
     Sum out;
     out.floats = true;
-    out.terms.push_back({Term::Bits, source, -1, 0, 0, static_cast<int>(mantissa), false, 1, {}});
+    out.terms.push_back({Term::Bits, source, -1, 0, 0, static_cast<int>(mantissa), false, 1, false, {}});
     return out;
   }
 
@@ -312,7 +280,7 @@ private:
       return failed();
     Sum out;
     out.floats = true;
-    out.terms.push_back({Term::Whole, from, -1, 0, 0, widthOf(&inst), false, 1, {}});
+    out.terms.push_back({Term::Whole, from, -1, 0, 0, widthOf(&inst), false, 1, false, {}});
     return out;
   }
 
@@ -433,6 +401,12 @@ private:
     case Instruction::Sub:
       return added(a, negated(b));
     case Instruction::Shl:
+      // A bit at a place that was computed: a power of two, or the end of an exponent, and no line through it.
+      if (!constant && match(math.getOperand(0), m_ImmConstant()) && b.floats) {
+        Sum out;
+        out.floats = out.worked = true;
+        return out;
+      }
       return constant ? shifted(a, places(), width) : otherwise(math, {a, b});
     case Instruction::LShr:
     case Instruction::AShr:
@@ -506,6 +480,35 @@ private:
     return out;
   }
 
+  // What comes from one block or another. What does not come from all may be there or not.
+  Sum ofPhi(PHINode &phi, unsigned depth) {
+    SmallVector<Sum, 4> from;
+    for (Value *value : phi.incoming_values())
+      from.push_back(look(value, depth + 1));
+    if (none_of(from, [](const Sum &sum) { return sum.floats; }))
+      return unknown(&phi);
+    Sum out;
+    for (const Sum &sum : from) {
+      if (!sum.known)
+        return failed();
+      out.floats |= sum.floats;
+      out.worked |= sum.worked;
+      out.terms.append(sum.terms);
+    }
+    const auto inAll = [&](const Term &term) {
+      return all_of(from, [&](const Sum &sum) {
+        return sum.terms.size() == 1 && sum.terms[0].sameBut(term) && sum.terms[0].low == term.low &&
+               sum.terms[0].high == term.high;
+      });
+    };
+    if (!out.terms.empty() && inAll(out.terms[0]))
+      out.terms.truncate(1);
+    else
+      for (Term &term : out.terms)
+        term.vague = true;
+    return out;
+  }
+
   Sum ofElement(ExtractElementInst &extract, unsigned depth) {
     Value *vector = extract.getVectorOperand();
     const auto *index = dyn_cast<ConstantInt>(extract.getIndexOperand());
@@ -528,7 +531,7 @@ private:
 
   static int mantissaOfSource(const Value &source) {
     const Type *type = source.getType();
-    return static_cast<int>(mantissaOf(type->isIntegerTy() ? floatOf(cast<LoadInst>(source)) : type));
+    return static_cast<int>(mantissaOf(type->isIntegerTy() ? enz::floatOf(cast<LoadInst>(source)) : type));
   }
 
   // The terms of the root that have a slope; nothing if it stays as it is.
@@ -547,6 +550,8 @@ private:
       const int landed = cast ? std::min(high, mantissa) - low : high - low;
       if (landed <= 0)
         continue;
+      if (term.vague)
+        return std::nullopt;
       const bool enough = landed >= (cast ? mantissa : own) / 4;
       switch (term.kind) {
       case Term::Unknown:
@@ -585,9 +590,9 @@ private:
       auto *inst = dyn_cast<Instruction>(work.pop_back_val());
       if (!inst || !seen.insert(inst).second)
         continue;
-      if (auto *load = dyn_cast<LoadInst>(inst); load && floatOf(*load))
+      if (auto *load = dyn_cast<LoadInst>(inst); load && enz::floatOf(*load))
         return true;
-      if (isa<CallBase, LoadInst, PHINode>(inst))
+      if (isa<CallBase, LoadInst>(inst))
         continue;
       if (isa<BitCastInst>(inst) && inst->getOperand(0)->getType()->isFPOrFPVectorTy())
         return true;
@@ -675,7 +680,7 @@ private:
     for (const Term &term : terms) {
       Value *x = inLane(at, term.source, term.lane >= 0 ? static_cast<unsigned>(term.lane) : lane);
       if (x->getType()->isIntegerTy())
-        x = at.CreateBitCast(x, floatOf(*llvm::cast<LoadInst>(x)));
+        x = at.CreateBitCast(x, enz::floatOf(*llvm::cast<LoadInst>(x)));
       Type *from = x->getType();
       Type *wide = from->isDoubleTy() || real->isDoubleTy() ? Type::getDoubleTy(real->getContext()) : real;
       const auto widened = [&](Value *v) { return at.CreateFPCast(v, wide); };
@@ -716,67 +721,9 @@ private:
   SmallPtrSet<Value *, 16> made_;
 };
 
-// A copy of one number by glibc's own `memcpy`, which looks at sizes as `_FORTIFY_SOURCE` asks for: there are no types
-// in that function. Where it can find nothing out here the copy is one without it, as an assignment is.
-void plainCopy(CallInst &call) {
-  const StringRef name = call.getCalledFunction() ? call.getCalledFunction()->getName() : StringRef();
-  Type *pointer = PointerType::get(call.getContext(), 0);
-  const auto *length = call.arg_size() == 3 ? dyn_cast<ConstantInt>(call.getArgOperand(2)) : nullptr;
-  if ((name != "memcpy.inline" && name != "memmove.inline") || !length ||
-      call.getFunctionType() != FunctionType::get(pointer, {pointer, pointer, length->getType()}, false))
-    return;
-  const DataLayout &layout = call.getDataLayout();
-  Value *to = call.getArgOperand(0), *from = call.getArgOperand(1);
-  const auto isNumber = [&](const Value *place) {
-    Type *type = typeAt(place, layout, 1);
-    return type && isFloat(type) && layout.getTypeStoreSize(type) == length->getZExtValue();
-  };
-  uint64_t room = 0;
-  const bool fits = getObjectSize(to, room, layout, nullptr) && length->getZExtValue() <= room;
-  if (!(isNumber(to) || isNumber(from)) || !(fits || !isIdentifiedObject(getUnderlyingObject(to))))
-    return;
-  IRBuilder<>(&call).CreateMemMove(to, MaybeAlign(), from, MaybeAlign(), call.getArgOperand(2));
-  call.replaceAllUsesWith(to);
-  call.eraseFromParent();
-}
-
 } // namespace
 
 namespace enz {
-
-void noteFloats(Function &function) {
-  LLVMContext &context = function.getContext();
-  const DataLayout &layout = function.getDataLayout();
-  MDBuilder metadata(context);
-  const auto tagOf = [&](StringRef name) {
-    // Each has a root of its own, so that nothing is said of which accesses meet.
-    MDNode *type = metadata.createTBAAScalarTypeNode((kReadOf + name).str(),
-                                                     metadata.createTBAARoot((kReadOf + name + "s").str()));
-    return metadata.createTBAAStructTagNode(type, type, 0);
-  };
-  MDNode *doubles = tagOf("double"), *floats = tagOf("float");
-  // What is accessed, or one end of a copy of that size.
-  const auto typeOf = [&](Instruction &inst) -> Type * {
-    if (isa<LoadInst, StoreInst>(inst))
-      return getLoadStoreType(&inst);
-    const auto *copy = dyn_cast<MemTransferInst>(&inst);
-    const auto *length = copy ? dyn_cast<ConstantInt>(copy->getLength()) : nullptr;
-    for (const Value *pointer : {length ? copy->getSource() : nullptr, length ? copy->getDest() : nullptr})
-      if (Type *type = pointer ? typeAt(pointer, layout, 1) : nullptr;
-          type && isFloat(type) && layout.getTypeStoreSize(type) == length->getZExtValue())
-        return type;
-    return nullptr;
-  };
-  for (BasicBlock &block : function)
-    for (Instruction &inst : make_early_inc_range(block))
-      if (auto *call = dyn_cast<CallInst>(&inst))
-        plainCopy(*call);
-  for (BasicBlock &block : function)
-    for (Instruction &inst : block)
-      if (!inst.getMetadata(LLVMContext::MD_tbaa) && !inst.getMetadata(LLVMContext::MD_tbaa_struct))
-        if (const Type *type = typeOf(inst); type && isFloat(type))
-          inst.setMetadata(LLVMContext::MD_tbaa, type->isDoubleTy() ? doubles : floats);
-}
 
 bool giveSlopes(Function &function) { return Slopes(function).run(); }
 

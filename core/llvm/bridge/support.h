@@ -180,6 +180,10 @@ bool splitIntegerVectors(llvm::Function &function);
 // What is rounded to a whole number: `value` itself if that is no rounding.
 llvm::Value *unrounded(llvm::Value *value);
 
+// Vectors of bits that libraries take apart and put together lane by lane, and choices among bits by masks, as
+// operations on vectors and choices; returns whether there were any.
+bool revealBlends(llvm::Function &function);
+
 // Operations on the bits of floats become operations on floats; returns whether there were any.
 bool floatBits(llvm::Function &function);
 

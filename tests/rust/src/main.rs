@@ -3,6 +3,7 @@
 
 mod basics;
 mod check;
+mod crates;
 mod language;
 mod memory;
 mod programs;
@@ -24,6 +25,7 @@ fn main() {
     basics::run();
     language::run();
     science::run();
+    crates::run();
     corpus(None);
 }
 

@@ -207,6 +207,11 @@ impl KnownFn {
         [fortran::TEXTS, inactive::TEXTS].contains(&self.title)
     }
 
+    /// Whether the row is that of what copies text to memory in which nothing else lies.
+    pub fn is_text_alone(&self) -> bool {
+        self.title == rust::COPIED
+    }
+
     /// Whether the row is that of locks, which write their own objects alone.
     pub fn is_lock(&self) -> bool {
         self.title == inactive::LOCKS

@@ -1,0 +1,372 @@
+// Operations on whole vectors of bits, and choices among them, where a library writes neither: what a processor without
+// an instruction for it does lane by lane is put together again, and what is put together by masks becomes a choice.
+//
+// Lanes that are taken out of vectors, go through the same operations, and come back to their places are operations on
+// the vectors. A lane that is read as an integer, where the same place is read as a float, is the bits of that float. A
+// sign that is spread over a number is a mask. `((a ^ b) & mask) ^ b` is `a` where the mask is set and `b` elsewhere.
+// Bits of floats are seen as those of floats then (bits.cpp, slopes.cpp).
+//
+// Invariant: values do not change.
+// Not handled: lanes that move, lanes of different operations.
+
+#include "support.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace {
+
+constexpr unsigned kDepthLimit = 8;
+// How far apart two reads of one place are looked for.
+constexpr unsigned kReach = 8;
+
+bool isWide(const Type *type) {
+  const unsigned bits = type->getScalarSizeInBits();
+  return type->isIntOrIntVectorTy() && (bits == 32 || bits == 64);
+}
+
+// A read of what `load` reads as an integer that takes it for a float, in the same block with nothing written between.
+LoadInst *readAsFloat(LoadInst &load) {
+  const auto fits = [&](Instruction &inst) {
+    auto *other = dyn_cast<LoadInst>(&inst);
+    return other && other->isSimple() && other->getPointerOperand() == load.getPointerOperand() &&
+           (other->getType()->isDoubleTy() || other->getType()->isFloatTy()) &&
+           other->getType()->getPrimitiveSizeInBits() == load.getType()->getPrimitiveSizeInBits();
+  };
+  Instruction *inst = load.getPrevNode();
+  for (unsigned n = 0; inst && n < kReach && !inst->mayWriteToMemory(); ++n, inst = inst->getPrevNode())
+    if (fits(*inst))
+      return cast<LoadInst>(inst);
+  inst = load.getNextNode();
+  for (unsigned n = 0; inst && n < kReach && !inst->mayWriteToMemory(); ++n, inst = inst->getNextNode())
+    if (fits(*inst)) {
+      inst->moveBefore(load.getIterator());
+      return cast<LoadInst>(inst);
+    }
+  return nullptr;
+}
+
+// The type of the floats for which a vector of integers is taken that `insert` puts a lane into; null if for none.
+Type *takenFor(InsertElementInst &insert) {
+  SmallVector<Value *, 8> work{&insert};
+  SmallPtrSet<Value *, 8> seen;
+  while (!work.empty() && seen.size() < 16) {
+    Value *vector = work.pop_back_val();
+    for (User *user : vector->users()) {
+      if (isa<InsertElementInst>(user) && user->getOperand(0) == vector && seen.insert(user).second)
+        work.push_back(user);
+      Type *type = isa<BitCastInst>(user) ? user->getType()->getScalarType() : nullptr;
+      if (type && (type->isDoubleTy() || type->isFloatTy()) &&
+          type->getPrimitiveSizeInBits() == insert.getType()->getScalarSizeInBits())
+        return type;
+    }
+  }
+  return nullptr;
+}
+
+bool shareReads(Function &function) {
+  bool any = false;
+  for (Instruction &inst : instructions(function)) {
+    auto *insert = dyn_cast<InsertElementInst>(&inst);
+    auto *load = insert ? dyn_cast<LoadInst>(insert->getOperand(1)) : nullptr;
+    if (!load || !load->isSimple() || !isWide(load->getType()))
+      continue;
+    LoadInst *real = readAsFloat(*load);
+    if (Type *type = real ? nullptr : takenFor(*insert)) {
+      real = new LoadInst(type, load->getPointerOperand(), "", false, load->getAlign(), load->getIterator());
+      real->setDebugLoc(load->getDebugLoc());
+    }
+    if (!real)
+      continue;
+    load->replaceAllUsesWith(IRBuilder<>(load).CreateBitCast(real, load->getType()));
+    any = true;
+  }
+  return any;
+}
+
+// The lanes of a vector that is put together of all of them; empty if it is not.
+SmallVector<Value *, 8> lanesOf(InsertElementInst &last) {
+  auto *type = dyn_cast<FixedVectorType>(last.getType());
+  if (!type || !isWide(type) || type->getNumElements() > 16)
+    return {};
+  SmallVector<Value *, 8> lanes(type->getNumElements(), nullptr);
+  Value *vector = &last;
+  while (auto *insert = dyn_cast<InsertElementInst>(vector)) {
+    const auto *index = dyn_cast<ConstantInt>(insert->getOperand(2));
+    if (!index || index->getValue().uge(lanes.size()))
+      return {};
+    Value *&lane = lanes[index->getZExtValue()];
+    if (!lane)
+      lane = insert->getOperand(1);
+    vector = insert->getOperand(0);
+  }
+  return is_contained(lanes, nullptr) ? SmallVector<Value *, 8>() : lanes;
+}
+
+// The vector of these lanes by operations on vectors; null if there is none.
+Value *together(IRBuilder<> &at, ArrayRef<Value *> lanes, unsigned depth) {
+  Type *scalar = lanes[0]->getType();
+  if (depth > kDepthLimit || any_of(lanes, [&](Value *lane) { return lane->getType() != scalar; }))
+    return nullptr;
+  if (all_of(lanes, [](Value *lane) { return isa<Constant>(lane); })) {
+    SmallVector<Constant *, 8> constants;
+    for (Value *lane : lanes)
+      constants.push_back(cast<Constant>(lane));
+    return ConstantVector::get(constants);
+  }
+  if (auto *first = dyn_cast<ExtractElementInst>(lanes[0])) {
+    Value *vector = first->getVectorOperand();
+    const auto *type = dyn_cast<FixedVectorType>(vector->getType());
+    bool same = type && type->getNumElements() == lanes.size();
+    for (unsigned n = 0; same && n < lanes.size(); ++n)
+      same = match(lanes[n], m_ExtractElt(m_Specific(vector), m_SpecificInt(n)));
+    return same ? vector : nullptr;
+  }
+  auto *first = dyn_cast<Instruction>(lanes[0]);
+  const auto *rounding = dyn_cast<IntrinsicInst>(lanes[0]);
+  const auto alike = [&](Value *lane) {
+    auto *inst = dyn_cast<Instruction>(lane);
+    return inst && inst->isSameOperationAs(first, Instruction::CompareIgnoringAlignment);
+  };
+  if (!first || !isa<BinaryOperator, CmpInst, CastInst, SelectInst, IntrinsicInst>(first) || !all_of(lanes, alike))
+    return nullptr;
+  if (rounding && !is_contained({Intrinsic::fptosi_sat, Intrinsic::fptoui_sat, Intrinsic::lrint, Intrinsic::llrint},
+                                rounding->getIntrinsicID()))
+    return nullptr;
+  // Floats whose bits these are have no vector yet.
+  if (isa<BitCastInst>(first) && first->getOperand(0)->getType()->isFloatingPointTy()) {
+    Value *floats = PoisonValue::get(FixedVectorType::get(first->getOperand(0)->getType(), lanes.size()));
+    for (unsigned n = 0; n < lanes.size(); ++n)
+      floats = at.CreateInsertElement(floats, cast<Instruction>(lanes[n])->getOperand(0), n);
+    return at.CreateBitCast(floats, FixedVectorType::get(scalar, lanes.size()));
+  }
+  SmallVector<Value *, 3> operands;
+  for (unsigned n = 0; n < (rounding ? 1 : first->getNumOperands()); ++n) {
+    SmallVector<Value *, 8> of;
+    for (Value *lane : lanes)
+      of.push_back(cast<Instruction>(lane)->getOperand(n));
+    Value *operand = together(at, of, depth + 1);
+    if (!operand)
+      return nullptr;
+    operands.push_back(operand);
+  }
+  if (rounding)
+    return at.CreateIntrinsic(rounding->getIntrinsicID(),
+                              {FixedVectorType::get(scalar, lanes.size()), operands[0]->getType()}, {operands[0]});
+  if (auto *math = dyn_cast<BinaryOperator>(first))
+    return at.CreateBinOp(math->getOpcode(), operands[0], operands[1]);
+  if (auto *compare = dyn_cast<CmpInst>(first))
+    return at.CreateCmp(compare->getPredicate(), operands[0], operands[1]);
+  if (isa<SelectInst>(first))
+    return at.CreateSelect(operands[0], operands[1], operands[2]);
+  return at.CreateCast(cast<CastInst>(first)->getOpcode(), operands[0], FixedVectorType::get(scalar, lanes.size()));
+}
+
+bool putTogether(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      auto *last = dyn_cast<InsertElementInst>(&inst);
+      const SmallVector<Value *, 8> lanes = last ? lanesOf(*last) : SmallVector<Value *, 8>();
+      // Lanes that are simply put there have nothing done to them.
+      if (lanes.empty() || all_of(lanes, [](Value *lane) { return isa<Constant, ExtractElementInst>(lane); }))
+        continue;
+      IRBuilder<> at(last);
+      if (Value *vector = together(at, lanes, 0)) {
+        last->replaceAllUsesWith(vector);
+        any = true;
+      }
+    }
+  return any;
+}
+
+// What is cast to bits and back is what it was.
+bool castOnce(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      Value *from = nullptr;
+      if (!isa<FixedVectorType>(inst.getType()) || !match(&inst, m_BitCast(m_BitCast(m_Value(from)))) ||
+          from->getType() != inst.getType())
+        continue;
+      inst.replaceAllUsesWith(from);
+      any = true;
+    }
+  return any;
+}
+
+// A sign that is spread over all bits becomes a mask by a comparison.
+bool maskSigns(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      Value *number = nullptr;
+      if (!isWide(inst.getType()) || !isa<FixedVectorType>(inst.getType()) ||
+          !match(&inst, m_AShr(m_Value(number), m_SpecificInt(inst.getType()->getScalarSizeInBits() - 1))))
+        continue;
+      IRBuilder<> at(&inst);
+      Value *negative = at.CreateICmpSLT(number, Constant::getNullValue(number->getType()));
+      inst.replaceAllUsesWith(at.CreateSExt(negative, inst.getType()));
+      any = true;
+    }
+  return any;
+}
+
+// The condition, by lanes, of which a value is the mask: all ones where it holds, zero elsewhere. Null if it is none.
+Value *conditionOf(IRBuilder<> &at, Value *mask, unsigned depth = 0) {
+  const auto *type = dyn_cast<FixedVectorType>(mask->getType());
+  Value *a = nullptr, *b = nullptr, *when = nullptr;
+  if (!type || depth > kDepthLimit)
+    return nullptr;
+  Type *conditions = FixedVectorType::get(at.getInt1Ty(), type->getNumElements());
+  if (match(mask, m_Zero()) || match(mask, m_AllOnes()))
+    return ConstantInt::get(conditions, match(mask, m_Zero()) ? 0 : 1);
+  if (match(mask, m_SExt(m_Value(when))))
+    return when->getType() == conditions ? when : nullptr;
+  // One bit less one, or none less it.
+  if (match(mask, m_Add(m_And(m_Value(a), m_One()), m_AllOnes())) || match(mask, m_Neg(m_And(m_Value(a), m_One())))) {
+    Value *bit = at.CreateTrunc(a, conditions);
+    return match(mask, m_Neg(m_Value())) ? bit : at.CreateNot(bit);
+  }
+  const bool select = match(mask, m_Select(m_Value(when), m_Value(a), m_Value(b)));
+  const auto *logic = dyn_cast<BinaryOperator>(mask);
+  if (!select && (!logic || !logic->isBitwiseLogicOp()))
+    return nullptr;
+  if (logic) {
+    a = logic->getOperand(0);
+    b = logic->getOperand(1);
+  }
+  a = conditionOf(at, a, depth + 1);
+  b = a ? conditionOf(at, b, depth + 1) : nullptr;
+  if (!b)
+    return nullptr;
+  return select ? at.CreateSelect(when, a, b) : at.CreateBinOp(logic->getOpcode(), a, b);
+}
+
+// What `logic ^ otherwise` is, where `logic` is `(x ^ otherwise)` under masks: `x` where these are set. Null if it is
+// none of these.
+Value *chosen(IRBuilder<> &at, Value *logic, Value *otherwise, unsigned depth = 0) {
+  Value *then = nullptr, *when = nullptr;
+  if (depth > kDepthLimit)
+    return nullptr;
+  if (match(logic, m_c_Xor(m_Specific(otherwise), m_Value(then))))
+    return then;
+  const auto under = [&](Value *condition, Value *inner, bool contrary) -> Value * {
+    Value *value = chosen(at, inner, otherwise, depth + 1);
+    if (!value)
+      return nullptr;
+    return contrary ? at.CreateSelect(condition, otherwise, value) : at.CreateSelect(condition, value, otherwise);
+  };
+  if (match(logic, m_Select(m_Value(when), m_Value(then), m_Zero())))
+    return under(when, then, false);
+  if (match(logic, m_Select(m_Value(when), m_Zero(), m_Value(then))))
+    return under(when, then, true);
+  Value *sides[2] = {};
+  if (!match(logic, m_And(m_Value(sides[0]), m_Value(sides[1]))))
+    return nullptr;
+  for (unsigned n = 0; n < 2; ++n) {
+    Value *mask = sides[n], *inner = sides[1 - n];
+    Constant *bits = nullptr;
+    // Some bits of each lane in some lanes.
+    if (!match(mask, m_Constant(bits)) && !match(mask, m_And(m_Value(mask), m_Constant(bits))))
+      bits = nullptr;
+    if (bits && (bits->containsUndefOrPoisonElement() || isa<UndefValue>(bits)))
+      return nullptr;
+    Value *value = chosen(at, inner, otherwise, depth + 1);
+    if (value && bits)
+      value = at.CreateOr(at.CreateAnd(value, bits), at.CreateAnd(otherwise, ConstantExpr::getNot(bits)));
+    if (value && mask == bits)
+      return value;
+    Value *condition = value ? conditionOf(at, mask) : nullptr;
+    if (condition)
+      return at.CreateSelect(condition, value, otherwise);
+  }
+  return nullptr;
+}
+
+// The absolute value of what is a mask is that without the signs.
+bool unmakeAbsolutes(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      Value *mask = nullptr;
+      IRBuilder<> at(&inst);
+      if (!match(&inst, m_BitCast(m_FAbs(m_BitCast(m_Value(mask))))) || mask->getType() != inst.getType() ||
+          !isWide(inst.getType()) || !conditionOf(at, mask))
+        continue;
+      const APInt rest = APInt::getSignedMaxValue(inst.getType()->getScalarSizeInBits());
+      inst.replaceAllUsesWith(at.CreateAnd(mask, ConstantInt::get(inst.getType(), rest)));
+      any = true;
+    }
+  return any;
+}
+
+// What is masked by lanes is chosen, or zero.
+bool chooseOrZero(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      if (inst.getOpcode() != Instruction::And || !isWide(inst.getType()) || !isa<FixedVectorType>(inst.getType()))
+        continue;
+      IRBuilder<> at(&inst);
+      for (unsigned n = 0; n < 2; ++n) {
+        Value *value = inst.getOperand(n), *mask = inst.getOperand(1 - n);
+        // Masks make a mask.
+        if (isa<Constant>(mask) || conditionOf(at, value))
+          continue;
+        if (Value *condition = conditionOf(at, mask)) {
+          inst.replaceAllUsesWith(at.CreateSelect(condition, value, Constant::getNullValue(inst.getType())));
+          any = true;
+          break;
+        }
+      }
+    }
+  return any;
+}
+
+// `logic ^ otherwise` as a choice, if it is one; of a plain `(a ^ b) ^ b` nothing is chosen.
+Value *choiceOf(IRBuilder<> &at, Value *logic, Value *otherwise) {
+  return match(logic, m_Xor(m_Value(), m_Value())) ? nullptr : chosen(at, logic, otherwise);
+}
+
+bool chooseByMasks(Function &function) {
+  bool any = false;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      if (inst.getOpcode() != Instruction::Xor || !isWide(inst.getType()))
+        continue;
+      IRBuilder<> at(&inst);
+      Value *out = nullptr;
+      for (unsigned n = 0; n < 2 && !out; ++n) {
+        Value *logic = inst.getOperand(n), *otherwise = inst.getOperand(1 - n), *parts[2] = {};
+        out = choiceOf(at, logic, otherwise);
+        // Signs may have been put in between.
+        if (!out && match(logic, m_Xor(m_Value(parts[0]), m_Value(parts[1]))))
+          for (unsigned part = 0; part < 2 && !out; ++part)
+            if (Value *choice = choiceOf(at, parts[part], otherwise))
+              out = at.CreateXor(choice, parts[1 - part]);
+      }
+      if (!out)
+        continue;
+      inst.replaceAllUsesWith(out);
+      any = true;
+    }
+  return any;
+}
+
+} // namespace
+
+bool enz::revealBlends(Function &function) {
+  bool any = shareReads(function);
+  any |= putTogether(function);
+  any |= castOnce(function);
+  any |= maskSigns(function);
+  any |= unmakeAbsolutes(function);
+  any |= chooseByMasks(function);
+  any |= chooseOrZero(function);
+  return any;
+}
