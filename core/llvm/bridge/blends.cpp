@@ -272,7 +272,10 @@ Value *chosen(IRBuilder<> &at, Value *logic, Value *otherwise, unsigned depth = 
     Value *mask = sides[n], *inner = sides[1 - n];
     Constant *bits = nullptr;
     // Some bits of each lane in some lanes.
-    if (!match(mask, m_Constant(bits)) && !match(mask, m_And(m_Value(mask), m_Constant(bits))))
+    Value *lanes = nullptr;
+    if (match(mask, m_And(m_Value(lanes), m_Constant(bits))))
+      mask = lanes;
+    else if (!match(mask, m_Constant(bits)))
       bits = nullptr;
     if (bits && (bits->containsUndefOrPoisonElement() || isa<UndefValue>(bits)))
       return nullptr;
