@@ -81,6 +81,26 @@ static double whole(double x)
     return (x + large) - large;
 }
 
+// The same by the bits of the sum, which count.
+static double whole_by_bits(double x)
+{
+    double sum = x + 0x1.8p52, none = 0x1.8p52;
+    int64_t bits, zero;
+    memcpy(&bits, &sum, sizeof bits);
+    memcpy(&zero, &none, sizeof zero);
+    return (double)(bits - zero);
+}
+
+// Below it, as integers of 64 bits become floats without an instruction.
+static __m128d below(__m128d x)
+{
+    double from[2];
+    _mm_storeu_pd(from, x);
+    __m128i whole = _mm_set_epi64x((int64_t)from[1], (int64_t)from[0]);
+    whole = _mm_or_si128(_mm_and_si128(whole, _mm_set1_epi64x(0xffffffffffff)), _mm_set1_epi64x(0x4330000000000000));
+    return _mm_sub_pd(_mm_castsi128_pd(whole), _mm_set1_pd(0x1p52));
+}
+
 static double exponential_of_one(double x)
 {
     double n = whole(x * 1.4426950408889634), r = x - n * 0.6931471805599453, sum = 1.0, scale;
@@ -109,8 +129,11 @@ static double energy(const double *x)
             __m128d square = _mm_add_pd(_mm_mul_pd(apart, apart), _mm_set1_pd(0.1));
             sum = _mm_add_pd(sum, _mm_mul_pd(exponential(_mm_sub_pd(_mm_setzero_pd(), square)), sigmoid(apart)));
         }
+        __m128d size = _mm_andnot_pd(_mm_set1_pd(-0.0), place);
+        sum = _mm_add_pd(sum, _mm_mul_pd(size, below(_mm_mul_pd(size, _mm_set1_pd(5.0)))));
         double drift = x[i] - x[(i + 1) % N];
-        rest += exponential_of_one(drift) * root(1.0 + drift * drift) + whole(3.0 * x[i]) * drift;
+        rest += exponential_of_one(drift) * root(1.0 + drift * drift) +
+                (whole(3.0 * x[i]) + whole_by_bits(2.0 * x[i])) * drift;
     }
     return _mm_cvtsd_f64(_mm_add_sd(sum, _mm_unpackhi_pd(sum, sum))) + rest;
 }

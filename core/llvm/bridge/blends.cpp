@@ -127,15 +127,13 @@ Value *together(IRBuilder<> &at, ArrayRef<Value *> lanes, unsigned depth) {
     return same ? vector : nullptr;
   }
   auto *first = dyn_cast<Instruction>(lanes[0]);
-  const auto *rounding = dyn_cast<IntrinsicInst>(lanes[0]);
   const auto alike = [&](Value *lane) {
     auto *inst = dyn_cast<Instruction>(lane);
     return inst && inst->isSameOperationAs(first, Instruction::CompareIgnoringAlignment);
   };
-  if (!first || !isa<BinaryOperator, CmpInst, CastInst, SelectInst, IntrinsicInst>(first) || !all_of(lanes, alike))
-    return nullptr;
-  if (rounding && !is_contained({Intrinsic::fptosi_sat, Intrinsic::fptoui_sat, Intrinsic::lrint, Intrinsic::llrint},
-                                rounding->getIntrinsicID()))
+  // Conversions stay apart: what is made of their bits is a number (slopes.cpp).
+  if (!first || !isa<BinaryOperator, CmpInst, CastInst, SelectInst>(first) || isa<FPToSIInst, FPToUIInst>(first) ||
+      !all_of(lanes, alike))
     return nullptr;
   // Floats whose bits these are have no vector yet.
   if (isa<BitCastInst>(first) && first->getOperand(0)->getType()->isFloatingPointTy()) {
@@ -145,7 +143,7 @@ Value *together(IRBuilder<> &at, ArrayRef<Value *> lanes, unsigned depth) {
     return at.CreateBitCast(floats, FixedVectorType::get(scalar, lanes.size()));
   }
   SmallVector<Value *, 3> operands;
-  for (unsigned n = 0; n < (rounding ? 1 : first->getNumOperands()); ++n) {
+  for (unsigned n = 0; n < first->getNumOperands(); ++n) {
     SmallVector<Value *, 8> of;
     for (Value *lane : lanes)
       of.push_back(cast<Instruction>(lane)->getOperand(n));
@@ -154,9 +152,6 @@ Value *together(IRBuilder<> &at, ArrayRef<Value *> lanes, unsigned depth) {
       return nullptr;
     operands.push_back(operand);
   }
-  if (rounding)
-    return at.CreateIntrinsic(rounding->getIntrinsicID(),
-                              {FixedVectorType::get(scalar, lanes.size()), operands[0]->getType()}, {operands[0]});
   if (auto *math = dyn_cast<BinaryOperator>(first))
     return at.CreateBinOp(math->getOpcode(), operands[0], operands[1]);
   if (auto *compare = dyn_cast<CmpInst>(first))

@@ -16,6 +16,10 @@
 // bits as a float without a derivative. The tables of rules have both (core/rules, "Parts"). What calls them at the end
 // of the work is made ordinary code again.
 //
+// Of a sum with a number so large that nothing is left behind the point the bits count: they are the other number,
+// rounded. What is rounded has a slope as the bits of a float, but not as a number, nor as the bits of a float whose
+// last place counts one or more: that is the number.
+//
 // Invariants: values do not change. What is not understood stays as it is: casts of it are refused where a derivative
 // must go through them. An integer that was mixed (multiplied, combined with itself) is none of this, so that hashes of
 // floats are numbers without a derivative.
@@ -235,7 +239,9 @@ private:
     if (auto *select = dyn_cast<SelectInst>(inst))
       return ofSelect(*select, depth);
     if (auto *phi = dyn_cast<PHINode>(inst))
-      return ofPhi(*phi, depth);
+      return ofParts(*phi, SmallVector<Value *, 4>(phi->incoming_values()), depth);
+    if (isa<InsertElementInst>(inst))
+      return ofParts(*inst, {inst->getOperand(0), inst->getOperand(1)}, depth);
     if (isa<FreezeInst>(inst))
       return look(inst->getOperand(0), depth + 1);
     if (auto *extract = dyn_cast<ExtractElementInst>(inst))
@@ -267,7 +273,39 @@ private:
     return otherwise(*inst, depth);
   }
 
+  // Whether a float has no digits behind the point left, for what was added to it, so that its bits count: by an
+  // integer that is rounded. If so, what that is made of.
+  static std::optional<Sum> ofCounted(Value *source, int mantissa) {
+    Value *number = nullptr, *by = nullptr;
+    const APFloat *large = nullptr;
+    const auto isLarge = [&](Value *value) {
+      return match(value, m_APFloat(large)) && large->isFiniteNonZero() && ilogb(*large) >= mantissa;
+    };
+    if (match(source, m_Intrinsic<Intrinsic::fmuladd>(m_Value(), m_Value(), m_Value(by))) ||
+        match(source, m_Intrinsic<Intrinsic::fma>(m_Value(), m_Value(), m_Value(by))))
+      return isLarge(by) ? std::optional(failed()) : std::nullopt;
+    const bool difference = match(source, m_FSub(m_Value(number), m_Value(by)));
+    if (!difference && !match(source, m_FAdd(m_Value(number), m_Value(by))))
+      return std::nullopt;
+    const bool first = !isLarge(by);
+    if (first) {
+      std::swap(number, by);
+      if (!isLarge(by))
+        return std::nullopt;
+    }
+    const int places = ilogb(*large) - mantissa;
+    // The bits of a negative float count its size: that of `x - c` is `c - x`.
+    const bool negative = large->isNegative() != (difference && !first), falls = difference && first;
+    Sum out;
+    out.floats = out.worked = true;
+    out.terms.push_back({Term::Whole, number, -1, -places, places, mantissa + places, negative != falls, 1, false, {}});
+    return out;
+  }
+
   static Sum bitsOf(Value *source, unsigned mantissa) {
+    if (source->getType()->isFPOrFPVectorTy())
+      if (const auto counted = ofCounted(source, static_cast<int>(mantissa)))
+        return *counted;
     Sum out;
     out.floats = true;
     out.terms.push_back({Term::Bits, source, -1, 0, 0, static_cast<int>(mantissa), false, 1, false, {}});
@@ -480,13 +518,13 @@ private:
     return out;
   }
 
-  // What comes from one block or another. What does not come from all may be there or not.
-  Sum ofPhi(PHINode &phi, unsigned depth) {
+  // What comes from one block or another, or from several lanes. What does not come from all may be there or not.
+  Sum ofParts(Instruction &inst, ArrayRef<Value *> parts, unsigned depth) {
     SmallVector<Sum, 4> from;
-    for (Value *value : phi.incoming_values())
+    for (Value *value : parts)
       from.push_back(look(value, depth + 1));
     if (none_of(from, [](const Sum &sum) { return sum.floats; }))
-      return unknown(&phi);
+      return unknown(&inst);
     Sum out;
     for (const Sum &sum : from) {
       if (!sum.known)
@@ -501,7 +539,7 @@ private:
                sum.terms[0].high == term.high;
       });
     };
-    if (!out.terms.empty() && inAll(out.terms[0]))
+    if (!out.terms.empty() && isa<PHINode>(inst) && inAll(out.terms[0]))
       out.terms.truncate(1);
     else
       for (Term &term : out.terms)
@@ -534,6 +572,18 @@ private:
     return static_cast<int>(mantissaOf(type->isIntegerTy() ? enz::floatOf(cast<LoadInst>(source)) : type));
   }
 
+  // Whether the bits are those of the integer as a number, but for a constant: where its steps are of one or more.
+  bool isConverted(const CastInst &root, const Term &term) const {
+    const KnownBits bits = computeKnownBits(root.getOperand(0), query_);
+    const unsigned width = bits.getBitWidth(), mantissa = mantissaOf(root.getDestTy());
+    const KnownBits exponent = bits.extractBits(width - 1 - mantissa, mantissa);
+    if (!exponent.isConstant())
+      return false;
+    const int bias = (1 << (width - 2 - mantissa)) - 1;
+    return static_cast<int>(exponent.getConstant().getZExtValue()) - bias - static_cast<int>(mantissa) + term.shift >=
+           0;
+  }
+
   // The terms of the root that have a slope; nothing if it stays as it is.
   std::optional<SmallVector<Term, 2>> slopesOf(CastInst &root) {
     const Sum sum = look(root.getOperand(0), 0);
@@ -559,8 +609,8 @@ private:
           return std::nullopt;
         break;
       case Term::Whole:
-        // As a number it is rounded, which has no slope.
-        if (cast && enough)
+        // As a number it is rounded, which has no slope; so it is in the bits of one whose last place counts as much.
+        if (cast && enough && !isConverted(root, term))
           out.push_back(term);
         break;
       case Term::Bits:
