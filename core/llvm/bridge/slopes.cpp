@@ -24,20 +24,17 @@
 // must go through them. An integer that was mixed (multiplied, combined with itself) is none of this, so that hashes of
 // floats are numbers without a derivative.
 // Not handled: loops, products and calls between the bits and the float, parts of vectors of other widths, floats of
-// other formats than `float` and `double`. Bits that are read from memory count if the read is said to be one of a
-// float: by the program's type of the access or of the array, or, where these say nothing, by `noteFloats`, before LLVM
-// makes reads of integers of reads of floats of which only the bits are used.
+// other formats than `float` and `double`. Bits that are read from memory count if the read is one of a float
+// (reads.cpp).
 
 #include "reads.h"
 #include "support.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/KnownBits.h"
 
@@ -283,7 +280,7 @@ private:
     };
     if (match(source, m_Intrinsic<Intrinsic::fmuladd>(m_Value(), m_Value(), m_Value(by))) ||
         match(source, m_Intrinsic<Intrinsic::fma>(m_Value(), m_Value(), m_Value(by))))
-      return isLarge(by) ? std::optional(failed()) : std::nullopt;
+      return isLarge(by) ? std::optional(counted(source, ilogb(*large) - mantissa, mantissa)) : std::nullopt;
     const bool difference = match(source, m_FSub(m_Value(number), m_Value(by)));
     if (!difference && !match(source, m_FAdd(m_Value(number), m_Value(by))))
       return std::nullopt;
@@ -296,9 +293,17 @@ private:
     const int places = ilogb(*large) - mantissa;
     // The bits of a negative float count its size: that of `x - c` is `c - x`.
     const bool negative = large->isNegative() != (difference && !first), falls = difference && first;
+    Sum out = counted(number, places, mantissa);
+    out.terms[0].minus = negative != falls;
+    out.terms[0].vague = false;
+    return out;
+  }
+
+  // The bits of a rounded number; of which, is not known yet.
+  static Sum counted(Value *number, int places, int mantissa) {
     Sum out;
     out.floats = out.worked = true;
-    out.terms.push_back({Term::Whole, number, -1, -places, places, mantissa + places, negative != falls, 1, false, {}});
+    out.terms.push_back({Term::Whole, number, -1, -places, places, mantissa + places, false, 1, true, {}});
     return out;
   }
 
