@@ -16,9 +16,8 @@
 // bits as a float without a derivative. The tables of rules have both (core/rules, "Parts"). What calls them at the end
 // of the work is made ordinary code again.
 //
-// Of a sum with a number so large that nothing is left behind the point the bits count: they are the other number,
-// rounded. What is rounded has a slope as the bits of a float, but not as a number, nor as the bits of a float whose
-// last place counts one or more: that is the number.
+// The bits of a sum with a number so large that nothing is left behind the point are the other number, rounded. That
+// has a slope as the bits of a float, but not as a number, nor as those of a float whose last place counts one or more.
 //
 // Invariants: values do not change. What is not understood stays as it is: casts of it are refused where a derivative
 // must go through them. An integer that was mixed (multiplied, combined with itself) is none of this, so that hashes of
@@ -290,10 +289,9 @@ private:
       if (!isLarge(by))
         return std::nullopt;
     }
-    const int places = ilogb(*large) - mantissa;
     // The bits of a negative float count its size: that of `x - c` is `c - x`.
     const bool negative = large->isNegative() != (difference && !first), falls = difference && first;
-    Sum out = counted(number, places, mantissa);
+    Sum out = counted(number, ilogb(*large) - mantissa, mantissa);
     out.terms[0].minus = negative != falls;
     out.terms[0].vague = false;
     return out;
