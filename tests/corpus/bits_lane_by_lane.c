@@ -91,6 +91,15 @@ static double whole_by_bits(double x)
     return (double)(bits - zero);
 }
 
+// Of a density, to which another is added that is as large: a logarithm, but for a constant.
+static double logarithm_by_bits(double x)
+{
+    double density = x * 1e18 + 7e17;
+    int64_t bits;
+    memcpy(&bits, &density, sizeof bits);
+    return (double)bits * 0x1p-52;
+}
+
 // Below it, as integers of 64 bits become floats without an instruction.
 static __m128d below(__m128d x)
 {

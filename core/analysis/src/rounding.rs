@@ -59,16 +59,17 @@ fn shift(module: &Module, func: &Func, v: ValueId) -> Option<Shift> {
     if let Some(c) = func.as_const(v) {
         return large(module, c).map(Shift::Constant);
     }
-    let inst = &func.insts[func.def_inst(v)?];
+    let i = func.def_inst(v)?;
+    let inst = &func.insts[i];
     let size = |v: ValueId| large(module, func.as_const(v)?).map(f64::abs);
     let signed = match (&inst.op, inst.args.as_slice()) {
         (Op::FNeg, [of]) => return shift(module, func, *of).map(Shift::negated),
         (Op::Select, [_, a, b]) => size(*a).is_some() && size(*a) == size(*b),
         (Op::Call(_), _) => {
-            let callee = &module.funcs[module.direct_callee(func, func.def_inst(v)?)?];
+            let callee = &module.funcs[module.direct_callee(func, i)?];
             let copies =
                 callee.name.starts_with("llvm.copysign.") || ["copysign", "copysignf"].contains(&&*callee.name);
-            copies && func.call_args(func.def_inst(v)?).first().is_some_and(|c| size(*c).is_some())
+            copies && func.call_args(i).first().is_some_and(|c| size(*c).is_some())
         }
         _ => false,
     };

@@ -2,8 +2,8 @@
 // instructions of SSE and AVX between registers become the operations that they stand for. Jumps to routines that move
 // some lanes are those of lanes.cpp.
 //
-// Not handled: operands in memory other than those of a barrier, several instructions. They
-// stay, and are refused if a derivative must go through them.
+// Not handled: operands in memory other than those of a barrier, several instructions. They stay, and are refused if a
+// derivative must go through them.
 
 #include "support.h"
 

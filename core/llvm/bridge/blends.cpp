@@ -13,6 +13,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
@@ -44,13 +45,17 @@ LoadInst *readAsFloat(LoadInst &load) {
   inst = load.getNextNode();
   for (unsigned n = 0; inst && n < kReach && !inst->mayWriteToMemory(); ++n, inst = inst->getNextNode())
     if (fits(*inst)) {
-      inst->moveBefore(load.getIterator());
-      return cast<LoadInst>(inst);
+      auto *later = cast<LoadInst>(inst);
+      later->moveBefore(load.getIterator());
+      later->dropUBImplyingAttrsAndMetadata();
+      later->setAlignment(std::min(later->getAlign(), load.getAlign()));
+      return later;
     }
   return nullptr;
 }
 
-// The type of the floats for which a vector of integers is taken that `insert` puts a lane into; null if for none.
+// The type of the floats for which a vector of integers is taken that `insert` puts a lane into, and that are computed
+// with; null if there are none.
 Type *takenFor(InsertElementInst &insert) {
   SmallVector<Value *, 8> work{&insert};
   SmallPtrSet<Value *, 8> seen;
@@ -61,7 +66,8 @@ Type *takenFor(InsertElementInst &insert) {
         work.push_back(user);
       Type *type = isa<BitCastInst>(user) ? user->getType()->getScalarType() : nullptr;
       if (type && (type->isDoubleTy() || type->isFloatTy()) &&
-          type->getPrimitiveSizeInBits() == insert.getType()->getScalarSizeInBits())
+          type->getPrimitiveSizeInBits() == insert.getType()->getScalarSizeInBits() &&
+          any_of(user->users(), [](const User *by) { return isa<FPMathOperator>(by); }))
         return type;
     }
   }
@@ -94,15 +100,17 @@ SmallVector<Value *, 8> lanesOf(InsertElementInst &last) {
   if (!type || !isWide(type) || type->getNumElements() > 16)
     return {};
   SmallVector<Value *, 8> lanes(type->getNumElements(), nullptr);
-  Value *vector = &last;
-  while (auto *insert = dyn_cast<InsertElementInst>(vector)) {
+  // In code that is never reached a vector may be made of itself.
+  SmallPtrSet<const Value *, 16> seen;
+  for (Value *vector = &last; auto *insert = dyn_cast<InsertElementInst>(vector); vector = insert->getOperand(0)) {
+    if (!seen.insert(insert).second)
+      return {};
     const auto *index = dyn_cast<ConstantInt>(insert->getOperand(2));
     if (!index || index->getValue().uge(lanes.size()))
       return {};
     Value *&lane = lanes[index->getZExtValue()];
     if (!lane)
       lane = insert->getOperand(1);
-    vector = insert->getOperand(0);
   }
   return is_contained(lanes, nullptr) ? SmallVector<Value *, 8>() : lanes;
 }
@@ -186,7 +194,7 @@ bool castOnce(Function &function) {
     for (Instruction &inst : make_early_inc_range(block)) {
       Value *from = nullptr;
       if (!isa<FixedVectorType>(inst.getType()) || !match(&inst, m_BitCast(m_BitCast(m_Value(from)))) ||
-          from->getType() != inst.getType())
+          from->getType() != inst.getType() || from == &inst)
         continue;
       inst.replaceAllUsesWith(from);
       any = true;
@@ -211,35 +219,48 @@ bool maskSigns(Function &function) {
   return any;
 }
 
-// The condition, by lanes, of which a value is the mask: all ones where it holds, zero elsewhere. Null if it is none.
-Value *conditionOf(IRBuilder<> &at, Value *mask, unsigned depth = 0) {
-  const auto *type = dyn_cast<FixedVectorType>(mask->getType());
+// One bit less one, or none less it: all ones or zero.
+bool spreadsBit(Value *mask, Value *&number) {
+  return match(mask, m_Add(m_And(m_Value(number), m_One()), m_AllOnes())) ||
+         match(mask, m_Neg(m_And(m_Value(number), m_One())));
+}
+
+// Whether the lanes of a value are all ones or zero.
+bool isMask(Value *value, unsigned depth = 0) {
+  Value *a = nullptr, *b = nullptr;
+  if (depth > kDepthLimit || !isa<FixedVectorType>(value->getType()))
+    return false;
+  if (match(value, m_Zero()) || match(value, m_AllOnes()) || spreadsBit(value, a))
+    return true;
+  if (match(value, m_SExt(m_Value(a))))
+    return a->getType()->isIntOrIntVectorTy(1);
+  return isa<Instruction>(value) &&
+         (match(value, m_Select(m_Value(), m_Value(a), m_Value(b))) ||
+          match(value, m_BitwiseLogic(m_Value(a), m_Value(b)))) &&
+         isMask(a, depth + 1) && isMask(b, depth + 1);
+}
+
+// The condition, by lanes, of which a value is the mask.
+Value *conditionOf(IRBuilder<> &at, Value *mask) {
   Value *a = nullptr, *b = nullptr, *when = nullptr;
-  if (!type || depth > kDepthLimit)
-    return nullptr;
-  Type *conditions = FixedVectorType::get(at.getInt1Ty(), type->getNumElements());
-  if (match(mask, m_Zero()) || match(mask, m_AllOnes()))
-    return ConstantInt::get(conditions, match(mask, m_Zero()) ? 0 : 1);
+  Type *conditions = mask->getType()->getWithNewType(at.getInt1Ty());
+  if (match(mask, m_Zero()))
+    return Constant::getNullValue(conditions);
+  if (match(mask, m_AllOnes()))
+    return Constant::getAllOnesValue(conditions);
   if (match(mask, m_SExt(m_Value(when))))
-    return when->getType() == conditions ? when : nullptr;
-  // One bit less one, or none less it.
-  if (match(mask, m_Add(m_And(m_Value(a), m_One()), m_AllOnes())) || match(mask, m_Neg(m_And(m_Value(a), m_One())))) {
+    return when;
+  if (spreadsBit(mask, a)) {
     Value *bit = at.CreateTrunc(a, conditions);
     return match(mask, m_Neg(m_Value())) ? bit : at.CreateNot(bit);
   }
-  const bool select = match(mask, m_Select(m_Value(when), m_Value(a), m_Value(b)));
-  const auto *logic = dyn_cast<BinaryOperator>(mask);
-  if (!select && (!logic || !logic->isBitwiseLogicOp()))
-    return nullptr;
-  if (logic) {
-    a = logic->getOperand(0);
-    b = logic->getOperand(1);
+  if (match(mask, m_Select(m_Value(when), m_Value(a), m_Value(b)))) {
+    a = conditionOf(at, a);
+    return at.CreateSelect(when, a, conditionOf(at, b));
   }
-  a = conditionOf(at, a, depth + 1);
-  b = a ? conditionOf(at, b, depth + 1) : nullptr;
-  if (!b)
-    return nullptr;
-  return select ? at.CreateSelect(when, a, b) : at.CreateBinOp(logic->getOpcode(), a, b);
+  auto *logic = cast<BinaryOperator>(mask);
+  a = conditionOf(at, logic->getOperand(0));
+  return at.CreateBinOp(logic->getOpcode(), a, conditionOf(at, logic->getOperand(1)));
 }
 
 // What `logic ^ otherwise` is, where `logic` is `(x ^ otherwise)` under masks: `x` where these are set. Null if it is
@@ -274,14 +295,13 @@ Value *chosen(IRBuilder<> &at, Value *logic, Value *otherwise, unsigned depth = 
       bits = nullptr;
     if (bits && (bits->containsUndefOrPoisonElement() || isa<UndefValue>(bits)))
       return nullptr;
+    if (mask != bits && !isMask(mask))
+      continue;
     Value *value = chosen(at, inner, otherwise, depth + 1);
     if (value && bits)
       value = at.CreateOr(at.CreateAnd(value, bits), at.CreateAnd(otherwise, ConstantExpr::getNot(bits)));
-    if (value && mask == bits)
-      return value;
-    Value *condition = value ? conditionOf(at, mask) : nullptr;
-    if (condition)
-      return at.CreateSelect(condition, value, otherwise);
+    if (value)
+      return mask == bits ? value : at.CreateSelect(conditionOf(at, mask), value, otherwise);
   }
   return nullptr;
 }
@@ -292,10 +312,10 @@ bool unmakeAbsolutes(Function &function) {
   for (BasicBlock &block : function)
     for (Instruction &inst : make_early_inc_range(block)) {
       Value *mask = nullptr;
-      IRBuilder<> at(&inst);
       if (!match(&inst, m_BitCast(m_FAbs(m_BitCast(m_Value(mask))))) || mask->getType() != inst.getType() ||
-          !isWide(inst.getType()) || !conditionOf(at, mask))
+          !isWide(inst.getType()) || !isMask(mask))
         continue;
+      IRBuilder<> at(&inst);
       const APInt rest = APInt::getSignedMaxValue(inst.getType()->getScalarSizeInBits());
       inst.replaceAllUsesWith(at.CreateAnd(mask, ConstantInt::get(inst.getType(), rest)));
       any = true;
@@ -314,13 +334,12 @@ bool chooseOrZero(Function &function) {
       for (unsigned n = 0; n < 2; ++n) {
         Value *value = inst.getOperand(n), *mask = inst.getOperand(1 - n);
         // Masks make a mask.
-        if (isa<Constant>(mask) || conditionOf(at, value))
+        if (isa<Constant>(mask) || isMask(value) || !isMask(mask))
           continue;
-        if (Value *condition = conditionOf(at, mask)) {
-          inst.replaceAllUsesWith(at.CreateSelect(condition, value, Constant::getNullValue(inst.getType())));
-          any = true;
-          break;
-        }
+        Constant *zero = Constant::getNullValue(inst.getType());
+        inst.replaceAllUsesWith(at.CreateSelect(conditionOf(at, mask), value, zero));
+        any = true;
+        break;
       }
     }
   return any;
@@ -359,6 +378,9 @@ bool chooseByMasks(Function &function) {
 } // namespace
 
 bool enz::revealBlends(Function &function) {
+  if (none_of(instructions(function),
+              [](const Instruction &inst) { return isa<FixedVectorType>(inst.getType()) && isWide(inst.getType()); }))
+    return false;
   bool any = shareReads(function);
   any |= putTogether(function);
   any |= castOnce(function);

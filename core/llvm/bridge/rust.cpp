@@ -67,11 +67,11 @@ bool startsWithOne(StringRef path, ArrayRef<StringLiteral> starts) {
 
 // Functions of the crate libm that are C's, which the table of rules has; those for `f32` end in an `f`. Their bodies
 // take the bits of floats apart.
-constexpr StringLiteral kMath[] = {"acos",  "acosh",  "asin", "asinh", "atan",   "atan2",  "atanh", "cbrt",  "cos",
-                                   "cosh",  "erf",    "erfc", "exp",   "exp10",  "exp2",   "expm1", "fmod",  "hypot",
-                                   "ilogb", "j0",     "j1",   "jn",    "ldexp",  "lgamma", "log",   "log10", "log1p",
-                                   "log2",  "pow",    "rint", "round", "scalbn", "sin",    "sinh",  "sqrt",  "tan",
-                                   "tanh",  "tgamma", "y0",   "y1",    "yn"};
+constexpr StringLiteral kMath[] = {"acos",  "acosh", "asin", "asinh", "atan",   "atan2", "atanh",  "cbrt",
+                                   "cos",   "cosh",  "erf",  "erfc",  "exp",    "exp10", "exp2",   "expm1",
+                                   "fmod",  "hypot", "j0",   "j1",    "jn",     "ldexp", "lgamma", "log",
+                                   "log10", "log1p", "log2", "pow",   "rint",   "round", "scalbn", "sin",
+                                   "sinh",  "sqrt",  "tan",  "tanh",  "tgamma", "y0",    "y1",     "yn"};
 constexpr StringLiteral kMathPaths[] = {"libm::math::", "compiler_builtins::math::"};
 
 // C's name of a function of the crate libm; empty if it is none.
@@ -203,7 +203,7 @@ static Function *textMover(Module &module) {
     Value *times = at.CreateMul(at.CreateLoad(word, part(from, n)), at.getInt64(3));
     return at.CreateUDiv(times, at.getInt64(3));
   };
-  // Capacity, address, length.
+  // Capacity, address, length: as Rust 1.95 lays them out.
   Value *room = count(0), *text = at.CreateLoad(pointer, part(from, 1)), *length = count(2);
   at.CreateStore(room, part(to, 0));
   at.CreateStore(length, part(to, 2));
@@ -229,13 +229,14 @@ static bool makesString(const Function &function, StringRef path) {
 
 // Whether the program's allocator is C's: it has not named another one.
 static bool allocatesByMalloc(const Module &module) {
-  return any_of(module, [](const Function &function) {
-    return function.getName().ends_with("__rust_alloc") && any_of(instructions(function), [](const Instruction &inst) {
-             const auto *call = dyn_cast<CallBase>(&inst);
-             const Function *callee = call ? call->getCalledFunction() : nullptr;
-             return callee && callee->getName().ends_with("__rdl_alloc");
-           });
-  });
+  return module.getDataLayout().getPointerSizeInBits() == 64 && any_of(module, [](const Function &function) {
+           return function.getName().ends_with("__rust_alloc") &&
+                  any_of(instructions(function), [](const Instruction &inst) {
+                    const auto *call = dyn_cast<CallBase>(&inst);
+                    const Function *callee = call ? call->getCalledFunction() : nullptr;
+                    return callee && callee->getName().ends_with("__rdl_alloc");
+                  });
+         });
 }
 
 // Text that the library makes lies in memory without a shadow, though it may come where a derivative has shadows of all

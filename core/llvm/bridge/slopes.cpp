@@ -275,7 +275,9 @@ private:
     Value *number = nullptr, *by = nullptr;
     const APFloat *large = nullptr;
     const auto isLarge = [&](Value *value) {
-      return match(value, m_APFloat(large)) && large->isFiniteNonZero() && ilogb(*large) >= mantissa;
+      // Of one or two leading bits: others are added to numbers of their own size.
+      return match(value, m_APFloat(large)) && large->isFiniteNonZero() && ilogb(*large) >= mantissa &&
+             large->bitcastToAPInt().countr_zero() >= static_cast<unsigned>(mantissa) - 1;
     };
     if (match(source, m_Intrinsic<Intrinsic::fmuladd>(m_Value(), m_Value(), m_Value(by))) ||
         match(source, m_Intrinsic<Intrinsic::fma>(m_Value(), m_Value(), m_Value(by))))
@@ -283,16 +285,13 @@ private:
     const bool difference = match(source, m_FSub(m_Value(number), m_Value(by)));
     if (!difference && !match(source, m_FAdd(m_Value(number), m_Value(by))))
       return std::nullopt;
-    const bool first = !isLarge(by);
-    if (first) {
+    if (!isLarge(by))
       std::swap(number, by);
-      if (!isLarge(by))
-        return std::nullopt;
-    }
+    if (!isLarge(by))
+      return std::nullopt;
     // The bits of a negative float count its size: that of `x - c` is `c - x`.
-    const bool negative = large->isNegative() != (difference && !first), falls = difference && first;
     Sum out = counted(number, ilogb(*large) - mantissa, mantissa);
-    out.terms[0].minus = negative != falls;
+    out.terms[0].minus = large->isNegative() != difference;
     out.terms[0].vague = false;
     return out;
   }
