@@ -141,7 +141,7 @@ static double energy(const double *x)
         __m128d size = _mm_andnot_pd(_mm_set1_pd(-0.0), place);
         sum = _mm_add_pd(sum, _mm_mul_pd(size, below(_mm_mul_pd(size, _mm_set1_pd(5.0)))));
         double drift = x[i] - x[(i + 1) % N];
-        rest += exponential_of_one(drift) * root(1.0 + drift * drift) +
+        rest += logarithm_by_bits(drift * drift) + exponential_of_one(drift) * root(1.0 + drift * drift) +
                 (whole(3.0 * x[i]) + whole_by_bits(2.0 * x[i])) * drift;
     }
     return _mm_cvtsd_f64(_mm_add_sd(sum, _mm_unpackhi_pd(sum, sum))) + rest;
