@@ -8,6 +8,7 @@
 // sums for a, b, d run over columns, so that they vectorise in strict arithmetic, too. The variant with checkpoints keeps the
 // fields of every 32nd step and computes those between again.
 // Source: Hairer, Wanner, "Solving Ordinary Differential Equations II", section IV.10 (problem BRUSS-2D).
+// bench: limit 1M
 #include "bench.h"
 
 enum { BRUSSELATOR_STEPS = 1000 };

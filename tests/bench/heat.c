@@ -1,6 +1,7 @@
 // Heat in a rod, explicit steps in place (the corpus program): n cells, 1,000 steps. By hand: one row of temperatures is kept for
 // each step, written by the forward sweep itself; the reverse sweep gathers, so that it vectorises like the forward one. The
 // variant with checkpoints keeps every 32nd row and computes the rows between again: what is kept then fits a small cache.
+// bench: limit 1M
 #include "bench.h"
 
 #include "../corpus/heat.c"

@@ -30,6 +30,7 @@
 
 // The same file, differentiated as clang -O0 leaves it, or by the plugin that REFERENCE_PLUGIN names.
 extern const struct bench_kernel bench_kernel_unoptimised __attribute__((weak));
+extern const struct bench_kernel bench_kernel_limited __attribute__((weak));
 extern const struct bench_kernel bench_kernel_reference __attribute__((weak));
 extern const struct bench_tool bench_tool_plain __attribute__((weak));
 extern const struct bench_tool bench_tool_adolc __attribute__((weak));
@@ -528,6 +529,8 @@ int main(int argc, char **argv)
         add(lane_names[i], kernel, NULL, kernel->lanes[i]);
     if (&bench_kernel_unoptimised)
         add("unoptimised.gradient", &bench_kernel_unoptimised, NULL, bench_kernel_unoptimised.gradient);
+    if (&bench_kernel_limited)
+        add("limited.gradient", &bench_kernel_limited, NULL, bench_kernel_limited.gradient);
     if (&bench_kernel_reference) {
         add("reference.gradient", &bench_kernel_reference, NULL, bench_kernel_reference.gradient);
         add("reference.value_gradient", &bench_kernel_reference, bench_kernel_reference.value_gradient, NULL);

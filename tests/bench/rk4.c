@@ -6,6 +6,7 @@
 // the stages are computed again; the reverse of a rate gathers.
 // Source: Lorenz, "Predictability: a problem partly solved" (1996); Hairer, Norsett, Wanner, "Solving Ordinary Differential
 // Equations I", section II.1.
+// bench: limit 400K
 #include "bench.h"
 
 struct trajectory {

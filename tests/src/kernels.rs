@@ -4,7 +4,8 @@
 //! objects may be linked beside it ([`Column`]): the same file, differentiated as clang leaves it at -O0 or by another plugin, or
 //! the same mathematics for another tool ([`crate::others`]). A kernel that the plugin refuses is an error; a further column that cannot be made is a remark.
 //!
-//! A line `// bench: flags ...` in a source gives further options of the compiler.
+//! A line `// bench: flags ...` in a source gives further options of the compiler; `// bench: limit BYTES` a limit on the tape,
+//! under which the gradient is measured, too.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ const RUN_LIMIT: Duration = Duration::from_secs(300);
 
 /// The mark of further options.
 const FLAGS: &str = "// bench: flags ";
+/// The mark of a limit on the tape.
+const LIMIT: &str = "// bench: limit ";
 
 /// The kernels whose gradients' instructions are counted, and their sizes: small, as counting is slow, and large enough for loops
 /// to outweigh what surrounds them.
@@ -50,6 +53,8 @@ pub struct Kernel {
     pub source: PathBuf,
     /// Further options of the compiler.
     pub flags: Vec<String>,
+    /// The limit on the tape of a further column.
+    pub limit: Option<String>,
 }
 
 /// For which processor, and how strictly.
@@ -66,6 +71,8 @@ pub struct Mode {
 pub enum Column {
     /// The plugin differentiates what clang makes of the source at -O0; what comes out is optimised afterwards.
     Unoptimised,
+    /// The plugin keeps no more than so many bytes (`-enzyme-max-tape`).
+    Limited(String),
     /// Another plugin in the place of ours.
     Reference(PathBuf),
     /// Another tool differentiates the same mathematics, written for it.
@@ -77,6 +84,7 @@ impl Column {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Unoptimised => "unoptimised",
+            Self::Limited(_) => "limited",
             Self::Reference(_) => "reference",
             Self::Tool(tool) => tool.name(),
         }
@@ -150,8 +158,9 @@ pub fn kernels() -> Result<Vec<Kernel>> {
             continue;
         }
         let text = std::fs::read_to_string(&source).map_err(Error::io(format!("reading {}", source.display())))?;
-        let flags = text.lines().find_map(|line| line.strip_prefix(FLAGS)).unwrap_or_default();
-        kernels.push(Kernel { name, source, flags: flags.split_whitespace().map(str::to_owned).collect() });
+        let marked = |mark: &str| text.lines().find_map(|line| line.strip_prefix(mark));
+        let flags = marked(FLAGS).unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+        kernels.push(Kernel { name, source, flags, limit: marked(LIMIT).map(|limit| limit.trim().to_owned()) });
     }
     Ok(kernels)
 }
@@ -178,13 +187,7 @@ impl Kernel {
     /// The same, with the plugin.
     pub fn object_with_plugin(&self, output: &Path, level: Level, mode: Mode) -> Result<Compilation> {
         let compilation = self.object(output, level, mode).with_plugin()?;
-        Ok(if mode.fast {
-            // The plugin's options exist only once it is loaded: before they are read.
-            let plugin = toolchain::plugin()?.into_os_string();
-            compilation.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin]).flags(["-mllvm", "-enzyme-fast-math"])
-        } else {
-            compilation
-        })
+        if mode.fast { with_option(compilation, "-enzyme-fast-math") } else { Ok(compilation) }
     }
 
     /// Builds the program in the folder; `main` is what [`build_main`] made.
@@ -219,6 +222,10 @@ impl Kernel {
                 let loaded = compilation.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin.as_os_str()]);
                 loaded.flags(["-mllvm", strict]).build()
             }
+            Column::Limited(bytes) => {
+                let compilation = self.object_with_plugin(output, Level::O3, mode)?.flags([name]);
+                with_option(compilation, &format!("-enzyme-max-tape={bytes}"))?.build()
+            }
             Column::Tool(tool) => tool.object(&self.name, output, mode)?.build(),
             Column::Unoptimised => {
                 let [raw, differentiated] = ["raw.bc", "differentiated.bc"].map(|ending| output.with_extension(ending));
@@ -231,11 +238,18 @@ impl Kernel {
                 command.args(mode.fast.then_some("-enzyme-fast-math"));
                 process::run(command.arg(&raw).arg("-o").arg(&differentiated), RUN_LIMIT)?
                     .expect_success("opt failed")?;
-                let optimised = Self { source: differentiated, flags: Vec::new(), name: self.name.clone() };
+                let optimised =
+                    Self { source: differentiated, flags: Vec::new(), name: self.name.clone(), limit: None };
                 optimised.object(output, Level::O3, Mode { fast: false, ..mode }).build()
             }
         }
     }
+}
+
+/// A compilation with an option of the plugin's own, which exists only once it is loaded: before it is read.
+fn with_option(compilation: Compilation, option: &str) -> Result<Compilation> {
+    let plugin = toolchain::plugin()?.into_os_string();
+    Ok(compilation.flags(["-Xclang", "-load", "-Xclang"]).flags([plugin]).flags(["-mllvm", option]))
 }
 
 /// Where the counts stand that later ones are compared with.

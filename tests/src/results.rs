@@ -66,6 +66,8 @@ pub struct Speed {
     pub hand_checkpoints: Option<Time>,
     /// One tangent, eight side by side; one adjoint, eight side by side.
     pub lanes: [Option<Time>; 4],
+    /// Our gradient under a limit on the tape.
+    pub limited: Option<Time>,
     /// Our gradient of the function as clang leaves it at -O0.
     pub unoptimised: Option<Time>,
     /// The gradient of another plugin.
@@ -83,6 +85,8 @@ pub struct Space {
     pub gradient: Memory,
     /// The handwritten one.
     pub hand: Memory,
+    /// Our gradient under a limit on the tape.
+    pub limited: Option<Memory>,
     /// By hand, recomputing from checkpoints.
     pub hand_checkpoints: Option<Memory>,
     /// The gradient of another plugin.
@@ -135,6 +139,7 @@ impl Speed {
             hand_value: printed.time("hand_value"),
             hand_checkpoints: printed.time("hand_checkpoints"),
             lanes: ["tangent", "eight_tangents", "adjoint", "eight_adjoints"].map(|name| printed.time(name)),
+            limited: printed.time("limited.gradient"),
             unoptimised: printed.time("unoptimised.gradient"),
             reference: printed.time("reference.gradient"),
             reference_value_gradient: printed.time("reference.value_gradient"),
@@ -164,6 +169,7 @@ impl Space {
             primal: printed.memory("primal")?,
             gradient: printed.memory("gradient")?,
             hand: printed.memory("hand")?,
+            limited: printed.memory("limited.gradient"),
             hand_checkpoints: printed.memory("hand_checkpoints"),
             reference: printed.memory("reference.gradient"),
             kept: printed.kept.unwrap_or(0),
@@ -191,7 +197,7 @@ fn strict(row: &Row, number: impl Fn(&Speed) -> Option<f64>) -> Option<f64> {
     row.strict.as_ref().and_then(number)
 }
 
-const SPEED: [Column; 16] = [
+const SPEED: [Column; 17] = [
     ("primal", |row| strict(row, |s| Some(s.primal.minimum)), Show::Time),
     ("gradient", |row| strict(row, |s| s.over_primal(Some(s.gradient))), Show::Ratio),
     ("hand", |row| strict(row, |s| s.over_primal(Some(s.hand))), Show::Ratio),
@@ -200,6 +206,7 @@ const SPEED: [Column; 16] = [
     ("medians: gradient / hand", |row| strict(row, |s| Some(s.gradient.median / s.hand.median)), Show::Ratio),
     ("with value", |row| strict(row, |s| s.over_primal(s.value_gradient)), Show::Ratio),
     ("with value: hand", |row| strict(row, |s| s.over_primal(s.hand_value)), Show::Ratio),
+    ("within a limit", |row| strict(row, |s| s.over_primal(s.limited)), Show::Ratio),
     ("hand, checkpoints", |row| strict(row, |s| s.over_primal(s.hand_checkpoints)), Show::Ratio),
     ("default malloc", |row| row.default_malloc.as_ref().and_then(|s| s.over_primal(Some(s.gradient))), Show::Ratio),
     ("fast: gradient", |row| row.fast.as_ref().and_then(|s| s.over_primal(Some(s.gradient))), Show::Ratio),
@@ -214,11 +221,12 @@ fn heap(row: &Row, which: impl Fn(&Space) -> Option<Memory>) -> Option<f64> {
     row.memory.as_ref().and_then(which).map(|memory| memory.heap as f64)
 }
 
-const SPACE: [Column; 10] = [
+const SPACE: [Column; 11] = [
     ("heap: primal", |row| heap(row, |m| Some(m.primal)), Show::Bytes),
     ("gradient", |row| heap(row, |m| Some(m.gradient)), Show::Bytes),
     ("hand", |row| heap(row, |m| Some(m.hand)), Show::Bytes),
-    ("checkpoints", |row| heap(row, |m| m.hand_checkpoints), Show::Bytes),
+    ("within a limit", |row| heap(row, |m| m.limited), Show::Bytes),
+    ("hand, checkpoints", |row| heap(row, |m| m.hand_checkpoints), Show::Bytes),
     ("reference", |row| heap(row, |m| m.reference), Show::Bytes),
     ("needed", |row| row.memory.as_ref().map(|m| m.kept as f64), Show::Bytes),
     ("clang -O2", |row| row.compilation.map(|c| c.plain), Show::Milliseconds),
@@ -413,6 +421,7 @@ mod tests {
             hand_value: None,
             hand_checkpoints: None,
             lanes: [None; 4],
+            limited: None,
             unoptimised: None,
             reference: None,
             reference_value_gradient: None,

@@ -1,13 +1,13 @@
 //! Checkpointed loops in reverse mode: the forward sweep keeps states by a schedule, the reverse sweep repeats steps.
 //!
-//! Preparation branches off loops as functions: a *step*, and a *loop* that calls it until it returns another value than
-//! zero (the bridge's `checkpoint.cpp` says what passes between them). The augmented derivative of such a loop calls the
-//! primal step, the gradient the step again and, at the step to be reversed, its combined derivative: one step has
-//! caches at a time. Which states are kept and when, the schedule knows, a few functions of C in the user's module.
+//! Preparation branches off loops as functions: the *steps*, at most as many as they are told, and a *loop* that calls them
+//! once for all (the bridge's `checkpoint.cpp` says what passes between them). The augmented derivative of such a loop calls
+//! the primal steps, the gradient the steps again and, at those to be reversed, their combined derivative: only these have
+//! caches. How many at a time, and which states are kept when, the schedule knows, a few functions of C in the user's module.
 //!
 //! ```text
-//!   augmented:  new, region..., begin; do { before } while (step() == 0)
-//!   gradient:   turn; while (what = next()) what == 1 ? step() : derivative of step()
+//!   augmented:  new, region..., begin; do { n = before() } while (steps(n) == 0)
+//!   gradient:   turn; while (n = next()) n > 0 ? steps(n) : derivative of steps(-n)
 //! ```
 //!
 //! The schedule writes the state of the loop's memory and puts back what was there in the end, so nobody else notices.
@@ -37,22 +37,27 @@ pub const LOOP: &str = "enzyme.checkpoint.loop.";
 pub const WANTED: &str = "enzyme.checkpoint.wanted.";
 /// Name of the function that asks for a loop's share of the limit.
 pub const SHARE: &str = "enzyme.checkpoint.share";
+/// Prefix of the names of functions that ask what a loop would cache in each step.
+pub const ROW: &str = "enzyme.checkpoint.row.";
 
-/// Parameters of a loop function between those of the step and the regions.
-const FIXED: usize = 3;
-/// Arguments of the question before the trip counts: the limit, and what checkpoints take at least.
+/// Parameters of a loop function between those of the steps and the regions.
+const FIXED: usize = 4;
+/// Arguments of the question before the trip counts, of which that of the loop itself comes first: the limit, and what
+/// checkpoints take at least.
 const ASKED: usize = 2;
+/// So many states are looked at to say how many steps are repeated.
+const MOST_COUNTED: u64 = 1 << 16;
 /// Bytes that the list of states takes for each (`checkpoint.c`).
 const ENTRY: u64 = 48;
 
 /// A loop function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outlined {
-    /// The call of the step.
+    /// The call of the steps.
     pub call: InstId,
-    /// The step.
-    pub step: FuncId,
-    /// Number of the step's parameters, which are the first of the loop's.
+    /// The steps.
+    pub steps: FuncId,
+    /// Number of their parameters, which are the first of the loop's, without the last, which says how many may be done.
     pub inputs: usize,
     /// Number of regions that the loop may write, which are the first.
     pub written: usize,
@@ -69,14 +74,14 @@ pub fn recognise(module: &Module, func: &Func) -> Option<Outlined> {
     let is_call = |i: &InstId| matches!(func.insts[*i].op, Op::Call(_));
     let mut calls = func.placed().map(|e| e.1).filter(is_call);
     let (call, None) = (calls.next()?, calls.next()) else { return None };
-    let Callee::Defined(step) = resolve(module, func, call) else { return None };
-    let args = func.call_args(call);
+    let Callee::Defined(steps) = resolve(module, func, call) else { return None };
+    let (_, args) = func.call_args(call).split_last()?;
     let inputs = args.len();
     let same = args.iter().zip(&func.params).all(|(a, p)| a == p);
     let regions = func.params.len().checked_sub(inputs + FIXED)?;
     (same && regions.is_multiple_of(2) && 2 * written <= regions).then_some(Outlined {
         call,
-        step,
+        steps,
         inputs,
         written,
         complete,
@@ -159,13 +164,17 @@ impl Writer<'_, '_> {
         self.e.func.params[self.sig.primal[n]]
     }
 
-    fn step(&mut self) -> ValueId {
-        let args: Vec<ValueId> = (0..self.plan.outlined.inputs).map(|n| self.primal(n)).collect();
-        self.e.call_func(self.plan.outlined.step, &args)
+    fn steps(&mut self, count: ValueId) -> ValueId {
+        let mut args: Vec<ValueId> = (0..self.plan.outlined.inputs).map(|n| self.primal(n)).collect();
+        args.push(count);
+        self.e.call_func(self.plan.outlined.steps, &args)
     }
 
     fn augmented(&mut self) {
-        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
+        let [ptr, void, i64] = {
+            let types = &mut self.e.module.ctx.types;
+            [types.ptr(), types.void(), types.int(64)]
+        };
         let inputs = self.plan.outlined.inputs;
         let fixed: Vec<ValueId> = (inputs..inputs + FIXED).map(|n| self.primal(n)).collect();
         let schedule = self.e.call("enzyme_checkpoint_new", ptr, &fixed);
@@ -180,8 +189,8 @@ impl Writer<'_, '_> {
         self.e.call("enzyme_checkpoint_begin", void, &[schedule]);
         let (body, left) = (self.e.new_block("body"), self.e.new_block("left"));
         self.e.go(body);
-        self.e.call("enzyme_checkpoint_before", void, &[schedule]);
-        let code = self.step();
+        let count = self.e.call("enzyme_checkpoint_before", i64, &[schedule]);
+        let code = self.steps(count);
         let ty = self.e.ty(code);
         let zero = self.e.b().zero(ty);
         let goes_on = self.e.b().icmp(IntPred::Eq, code, zero);
@@ -196,11 +205,11 @@ impl Writer<'_, '_> {
     }
 
     fn gradient(&mut self, derivatives: &mut dyn Derivatives) -> Result<(), Refusal> {
-        let lost = || internal("a checkpointed loop lost its step");
-        let (void, i32) = (self.e.module.ctx.types.void(), self.e.module.ctx.types.int(32));
+        let lost = || internal("a checkpointed loop lost its steps");
+        let (void, i64) = (self.e.module.ctx.types.void(), self.e.module.ctx.types.int(64));
         let outlined = &self.plan.outlined;
         let key = DerivativeKey {
-            func: outlined.step,
+            func: outlined.steps,
             mode: Mode::Combined,
             context: self.s.activity.calls.get(&outlined.call).cloned().ok_or_else(lost)?,
             kept: BTreeSet::new(),
@@ -214,7 +223,7 @@ impl Writer<'_, '_> {
             value: false,
             width: 1,
         };
-        let (derivative, of_step) = derivatives.get(self.e.module, &key).ok_or_else(lost)?;
+        let (derivative, of_steps) = derivatives.get(self.e.module, &key).ok_or_else(lost)?;
         let schedule = self.sig.tape.and_then(|n| self.e.func.params.get(n)).copied().ok_or_else(lost)?;
         let mut sums: BTreeMap<usize, ValueId> = BTreeMap::new();
         for (n, p) in self.s.func.params.iter().enumerate() {
@@ -229,33 +238,33 @@ impl Writer<'_, '_> {
         let head = self.e.new_block("head");
         let [again, reverse, back, done] = ["again", "reverse", "back", "done"].map(|n| self.e.new_block(n));
         self.e.go(head);
-        let what = self.e.call("enzyme_checkpoint_next", i32, &[schedule]);
-        let one = self.e.b().int(i32, 1);
-        let is_again = self.e.b().icmp(IntPred::Eq, what, one);
+        let what = self.e.call("enzyme_checkpoint_next", i64, &[schedule]);
+        let zero = self.e.b().i64(0);
+        let is_again = self.e.b().icmp(IntPred::Sgt, what, zero);
         self.e.b().cond_br(is_again, again, back);
         self.e.block = again;
-        self.step();
+        self.steps(what);
         self.e.b().br(head);
         self.e.block = back;
-        let zero = self.e.b().int(i32, 0);
         let is_done = self.e.b().icmp(IntPred::Eq, what, zero);
         self.e.b().cond_br(is_done, done, reverse);
         self.e.block = reverse;
-        let mut values = vec![None; of_step.params.len()];
-        for n in 0..of_step.primal.len() {
-            let primal = self.primal(n);
-            values[of_step.primal[n]] = Some(primal);
-            if let Some(at) = of_step.shadow[n] {
+        let count = self.e.b().binary(BinOp::Sub, zero, what);
+        let mut values = vec![None; of_steps.params.len()];
+        for n in 0..of_steps.primal.len() {
+            let primal = if n == self.plan.outlined.inputs { count } else { self.primal(n) };
+            values[of_steps.primal[n]] = Some(primal);
+            if let Some(at) = of_steps.shadow[n] {
                 let own = self.sig.shadow.get(n).copied().flatten();
                 values[at] = Some(own.map_or(primal, |m| self.e.func.params[m]));
             }
         }
         let values: Vec<ValueId> = values.into_iter().flatten().collect();
-        if values.len() != of_step.params.len() {
+        if values.len() != of_steps.params.len() {
             return Err(lost());
         }
         let out = self.e.call_func(derivative, &values);
-        for (n, field) in of_step.adjoints.iter().enumerate() {
+        for (n, field) in of_steps.adjoints.iter().enumerate() {
             if let (Some(field), Some(slot)) = (field, sums.get(&n).copied()) {
                 let part = self.e.b().extract_value(out, &[*field]);
                 let ty = self.e.ty(part);
@@ -289,6 +298,8 @@ pub enum Question {
     Wanted,
     /// The bytes that one loop may take of those that all may take.
     Share,
+    /// The bytes that a loop would cache in each step, 0 if nobody knows; asked as `Wanted` is.
+    Row,
 }
 
 /// What the call `i` asks, if it is a question.
@@ -298,6 +309,8 @@ pub fn question(module: &Module, func: &Func, i: InstId) -> Option<Question> {
         Some(Question::Wanted)
     } else if name == SHARE {
         Some(Question::Share)
+    } else if name.starts_with(ROW) {
+        Some(Question::Row)
     } else {
         None
     }
@@ -328,6 +341,10 @@ impl Reverse<'_, '_> {
     pub(crate) fn answer(&mut self, question: Question, i: InstId, args: &[ValueId]) -> ValueId {
         let i1 = self.e.module.ctx.types.int(1);
         let values: Vec<ValueId> = args.iter().map(|a| self.forward_value(*a)).collect();
+        if question == Question::Row {
+            let terms = estimate(self.e.module, &self.s, self.plan, i);
+            return row(&mut self.e, terms, &values);
+        }
         let Some(limit) = values.first().copied() else { return self.e.b().int(i1, 0) };
         let loops = sharing(self.e.module, &self.s, self.plan);
         let loops = self.e.b().i64(loops);
@@ -396,13 +413,32 @@ pub fn row_bytes(module: &Module, s: &Subject<'_>, plan: &Plan, l: LoopId) -> u6
 }
 
 /// Whether rows of so many bytes times the trip counts among `args` come to more than `limit`.
-fn compare(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, limit: ValueId, args: &[ValueId]) -> ValueId {
-    let i1 = e.module.ctx.types.int(1);
-    let yes = e.b().int(i1, 1);
+fn compare(e: &mut Emit<'_>, terms: Option<Estimate>, limit: ValueId, args: &[ValueId]) -> ValueId {
+    match terms.and_then(|terms| total(e, terms, args)) {
+        Some(total) => e.b().icmp(IntPred::Ugt, total, limit),
+        None => {
+            let i1 = e.module.ctx.types.int(1);
+            e.b().int(i1, 1)
+        }
+    }
+}
+
+/// What each step of a loop of such an estimate caches, 0 if nobody knows.
+fn row(e: &mut Emit<'_>, terms: Option<Estimate>, args: &[ValueId]) -> ValueId {
+    let terms = terms.map(|mut terms| {
+        for (_, factors) in &mut terms {
+            factors.retain(|n| *n != ASKED);
+        }
+        terms
+    });
+    terms.and_then(|terms| total(e, terms, args)).unwrap_or_else(|| e.b().i64(0))
+}
+
+/// Bytes of rows times trip counts, a large number if they are more; none if a trip count is not known.
+fn total(e: &mut Emit<'_>, terms: Estimate, args: &[ValueId]) -> Option<ValueId> {
     let unknown = e.b().i64(u64::MAX);
-    let Some(terms) = terms else { return yes };
     if terms.iter().flat_map(|t| &t.1).any(|n| args.get(*n).is_none_or(|a| *a == unknown)) {
-        return yes;
+        return None;
     }
     let times = crate::runtime::times(e.module);
     let one = e.b().i64(1);
@@ -419,7 +455,7 @@ fn compare(e: &mut Emit<'_>, terms: Option<Vec<(u64, Vec<usize>)>>, limit: Value
         let term = e.choose(fits, product, large);
         total = e.b().add(total, term);
     }
-    e.b().icmp(IntPred::Ugt, total, limit)
+    Some(total)
 }
 
 fn bytes_of(module: &Module, s: &Subject<'_>, keys: &[Key]) -> u64 {
@@ -448,8 +484,8 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
                 Some(terms) if terms.is_empty() => "nothing".to_owned(),
                 Some(terms) => {
                     let term = |(bytes, factors): &(u64, Vec<usize>)| {
-                        let count =
-                            |n: &usize| number(args[*n]).map_or("n".to_owned(), |c| c.wrapping_add(1).to_string());
+                        let known = |n: &usize| number(args[*n]).and_then(|c| c.checked_add(1));
+                        let count = |n: &usize| known(n).map_or("n".to_owned(), |c| c.to_string());
                         let counts: Vec<String> = factors.iter().map(count).collect();
                         format!("{bytes} bytes x {}", counts.join(" x "))
                     };
@@ -460,7 +496,7 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
         }
         let callee = module.direct_callee(s.func, i).map(|f| &module.funcs[f]);
         if let Some(outlined) = callee.and_then(|f| recognise(module, f)) {
-            out.push_str(&describe_states(module, s, &outlined, i, shares, &number));
+            out.push_str(&describe_states(module, s, plan, &outlined, i, shares));
         }
     }
     out
@@ -469,57 +505,126 @@ pub fn describe(module: &Module, s: &Subject<'_>, plan: &Plan) -> String {
 fn describe_states(
     module: &Module,
     s: &Subject<'_>,
+    plan: &Plan,
     outlined: &Outlined,
     call: InstId,
     shares: u64,
-    number: &dyn Fn(ValueId) -> Option<u64>,
 ) -> String {
+    let number = |v: ValueId| module.ctx.consts.as_u64(s.func.as_const(v)?);
     let args = s.func.call_args(call);
     let place = crate::reverse::place_of(module, s.func, call);
     let at = |n: usize| args.get(n).and_then(|v| number(*v));
     let (bytes, states, steps) = (at(outlined.inputs), at(outlined.inputs + 1), at(outlined.inputs + 2));
     // A share is asked for; else the number of states is given.
-    let share = args.get(outlined.inputs).and_then(|v| s.func.def_inst(*v));
-    let limit = share.and_then(|i| s.func.call_args(i).first()).and_then(|v| number(*v)).map(|n| n / shares);
+    let asks = |n: usize| args.get(outlined.inputs + n).and_then(|v| s.func.def_inst(*v));
+    let limit = asks(0).and_then(|i| s.func.call_args(i).first()).and_then(|v| number(*v)).map(|n| n / shares);
     let first = outlined.inputs + FIXED + 1;
     let sizes: Vec<Option<u64>> = (0..outlined.written).map(|n| at(first + 2 * n)).collect();
     let state: Option<u64> = sizes.iter().copied().sum();
-    let marked = bytes == Some(u64::MAX);
-    let states = if marked { states } else { state.zip(limit).map(|(s, b)| (b / (s + ENTRY)).max(1)) };
-    let shown = |n: Option<u64>, word: &str| n.map_or(word.to_owned(), |n| n.to_string());
     let known = steps.filter(|n| *n != u64::MAX);
-    let again = known.zip(states).map(|(l, c)| repeated(l, c));
+    let row = asks(3).map_or(Some(0), |i| row_of(module, s, plan, i));
+    let marked = bytes == Some(u64::MAX);
+    let shared = match (state, limit, row) {
+        (Some(state), Some(bytes), Some(row)) => Some(share_out(bytes, state + ENTRY, row, known)),
+        _ => None,
+    };
+    let states = if marked { states } else { shared.map(|s| s.states) };
+    let block = if marked { Some(1) } else { shared.map(|s| s.block) };
+    let shown = |n: Option<u64>, word: &str| n.map_or(word.to_owned(), |n| n.to_string());
+    let again = match (known, states, block) {
+        (Some(steps), Some(states), Some(block)) => done_again(steps, states, block),
+        _ => None,
+    };
     let fixed: u64 = sizes.iter().flatten().sum();
     let size = match state {
         Some(n) => n.to_string(),
         None => format!("{fixed} and what is known at run time"),
     };
-    format!(
-        "  {place}: state of {} regions, {size} bytes; states kept: {}; steps: {}; steps repeated: {}\n",
-        outlined.written,
-        shown(states, "as many as fit"),
-        shown(known, "known at run time"),
-        shown(again, "known at run time"),
-    )
+    let parts = [
+        format!("state of {} regions, {size} bytes", outlined.written),
+        format!("states kept: {}", shown(states, "as many as fit")),
+        format!("steps: {}", shown(known, "known at run time")),
+        format!("reversed at once: {}", shown(block, "as many as fit")),
+        format!("steps repeated: {}", shown(again, "known at run time")),
+    ];
+    format!("  {place}: {}\n", parts.join("; "))
 }
 
-/// Steps done again where `steps` are reversed with `states` kept (Griewank and Walther 2000).
-pub fn repeated(steps: u64, states: u64) -> u64 {
-    // (c + r)! / (c! r!), no more than a large number.
-    let choose = |n: u128, k: u128| {
-        let k = k.min(n - k);
-        let mut c = 1u128;
-        for i in 0..k {
-            c = c.saturating_mul(n - i) / (i + 1);
-            // From here on it only grows.
-            if c >= 1 << 100 {
-                return 1 << 100;
-            }
+/// What each step caches of the loop that the question `i` is about, if that is a number; 0 if nobody knows.
+fn row_of(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<u64> {
+    let args = s.func.call_args(i);
+    let Some(terms) = estimate(module, s, plan, i) else { return Some(0) };
+    let mut sum = 0u64;
+    for (bytes, factors) in terms {
+        let mut product = bytes;
+        for n in factors.iter().filter(|n| **n != ASKED) {
+            let Some(count) = module.ctx.consts.as_u64(s.func.as_const(*args.get(*n)?)?)?.checked_add(1) else {
+                return Some(0);
+            };
+            product = product.saturating_mul(count);
         }
-        c
+        sum = sum.saturating_add(product);
+    }
+    Some(sum)
+}
+
+/// How a schedule shares out what it may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shares {
+    /// Steps that are reversed at once.
+    block: u64,
+    /// States that are kept.
+    states: u64,
+}
+
+/// How a schedule shares out so many bytes (`share_out` of `checkpoint.c`), where a state takes `state` and what a step
+/// caches `row`, 0 if nobody knows.
+fn share_out(bytes: u64, state: u64, row: u64, steps: Option<u64>) -> Shares {
+    let state = state.max(1);
+    let mut best = Shares { block: 1, states: (bytes / state).max(1) };
+    if row == 0 || bytes < state {
+        return best;
+    }
+    let Some(steps) = steps else {
+        let block = (bytes / 2).min(bytes - state) / row;
+        return if block > 1 { Shares { block, states: ((bytes - block * row) / state).max(1) } } else { best };
     };
-    let (steps, states) = (u128::from(steps), u128::from(states.max(1)));
-    // The least r for which (c + r)! / (c! r!) is not below the steps; r = steps always is enough.
+    let (mut least, mut block) = (None, 1u64);
+    while let Some(caches) = block.checked_mul(row).filter(|n| *n <= bytes - state) {
+        let count = steps.div_ceil(block);
+        let states = ((bytes - caches) / state).min(count).max(1);
+        let again = repeated(count, states).saturating_sub(count.saturating_sub(1)).saturating_mul(block);
+        let taken = (again, caches + states * state);
+        if least.is_none_or(|l| taken < l) {
+            least = Some(taken);
+            best = Shares { block, states };
+        }
+        if count <= 1 {
+            break;
+        }
+        block += 1 + block / 8;
+    }
+    best
+}
+
+/// Of (c + r)! / (c! r!) no more than a large number.
+fn choose(n: u128, k: u128) -> u128 {
+    let k = k.min(n - k);
+    let mut c = 1u128;
+    for i in 0..k {
+        c = c.saturating_mul(n - i) / (i + 1);
+        // From here on it only grows.
+        if c >= 1 << 100 {
+            return 1 << 100;
+        }
+    }
+    c
+}
+
+/// The least number of times that no step has to be done more often where `steps` are reversed with `states` kept: the least r
+/// for which (c + r)! / (c! r!) is not below the steps.
+fn repetitions(steps: u128, states: u128) -> u128 {
+    // r = steps always is enough.
     let (mut low, mut r) = (0u128, steps);
     while low < r {
         let middle = (low + r) / 2;
@@ -529,13 +634,49 @@ pub fn repeated(steps: u64, states: u64) -> u64 {
             r = middle;
         }
     }
+    r
+}
+
+/// Steps done again where `steps` are reversed with `states` kept, with those from the start to the last one (Griewank and
+/// Walther 2000).
+pub fn repeated(steps: u64, states: u64) -> u64 {
+    let (steps, states) = (u128::from(steps), u128::from(states.max(1)));
+    let r = repetitions(steps, states);
     let less = if r == 0 { 0 } else { choose(states + r, r - 1) };
     u64::try_from((r * steps).saturating_sub(less)).unwrap_or(u64::MAX)
 }
 
+/// Where the last of `states` states is kept on the way to the end; none if there are too many to look.
+fn last_kept(steps: u64, states: u64) -> Option<u64> {
+    if states >= steps {
+        return Some(steps.saturating_sub(1));
+    }
+    if states > MOST_COUNTED {
+        return None;
+    }
+    let (mut at, mut left) = (0u64, states.max(1));
+    while left > 1 && steps - at > 1 {
+        let (rest, c) = (u128::from(steps - at), u128::from(left));
+        let r = repetitions(rest, c);
+        let (most, behind) = (choose(c + r - 1, r - 1), choose(c + r - 2, r - 1));
+        let ahead = if rest <= 2 { 1 } else { rest.saturating_sub(behind).min(most).clamp(1, rest - 1) };
+        at += u64::try_from(ahead).ok()?;
+        left -= 1;
+    }
+    Some(at)
+}
+
+/// Steps that a checkpointed loop does beside those that every gradient does: all once, since the derivative of a block does
+/// them itself, and those from states on to where they are reversed. None if nobody counts them.
+fn done_again(steps: u64, states: u64, block: u64) -> Option<u64> {
+    let count = steps.div_ceil(block.max(1));
+    let blocks = repeated(count, states).saturating_sub(last_kept(count, states)?);
+    Some(steps.saturating_add(blocks.saturating_mul(block)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::repeated;
+    use super::{Shares, done_again, repeated, share_out};
 
     #[test]
     fn counts_of_repeated_steps() {
@@ -547,5 +688,31 @@ mod tests {
         // As fast for any count: one state, and more states than steps.
         assert_eq!(repeated(1 << 31, 1), (1 << 30) * ((1 << 31) - 1));
         assert_eq!(repeated(u64::MAX, u64::MAX), u64::MAX - 1);
+    }
+
+    #[test]
+    fn what_is_granted_goes_to_states_and_caches() {
+        // One repetition of all suffices: as much for either.
+        assert_eq!(share_out(1 << 20, 8_048, 8_000, Some(1000)), Shares { block: 33, states: 31 });
+        // Nothing is known of the caches, or nothing fits beside a state.
+        assert_eq!(share_out(1 << 20, 8_048, 0, Some(1000)), Shares { block: 1, states: 130 });
+        assert_eq!(share_out(10_000, 8_048, 8_000, Some(1000)), Shares { block: 1, states: 1 });
+        // Blocks of one step take fewer repetitions than none.
+        let few = share_out(100_000, 8_048, 8_000, Some(1000));
+        assert!(few.block > 1 && few.block * 8_000 + few.states * 8_048 <= 100_000, "{few:?}");
+        assert_eq!(share_out(1 << 20, 8_048, 8_000, None), Shares { block: 65, states: 65 });
+        assert_eq!(share_out(100, 88, 8, None), Shares { block: 1, states: 1 });
+    }
+
+    #[test]
+    fn steps_that_are_done_beside_those_of_every_gradient() {
+        assert_eq!(done_again(1000, 31, 33), Some(1000));
+        assert_eq!(done_again(10, 10, 1), Some(10));
+        // One state: 9 + 8 + ... + 1 on the way to each.
+        assert_eq!(done_again(10, 1, 1), Some(10 + 45));
+        // The second of two states is kept at step 1: from there one step to the last.
+        assert_eq!(done_again(3, 2, 1), Some(3 + 1));
+        assert_eq!(done_again(u64::MAX, u64::MAX, 1), Some(u64::MAX));
+        assert_eq!(done_again(u64::MAX, 1 << 40, 1), None);
     }
 }

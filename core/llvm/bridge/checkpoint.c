@@ -1,12 +1,18 @@
 // The schedule of a checkpointed loop at run time: which states of the loop are kept, and which steps are done again.
 // The build compiles this to bitcode, `schedule.cpp` links it to the module that needs it.
 //
-// A state is the content of all regions that the loop may write, but for temporaries, which each step fills before it reads them. The forward sweep calls `before` before each step. Where
-// the number of steps is known on entry, states are kept where binomial checkpointing wants them (Griewank, Walther,
-// "Algorithm 799: revolve", ACM TOMS 26, 2000); else at equal distances, which double, with every other state dropped,
-// when there is no more room (after Stumm, Walther, "New algorithms for optimal online checkpointing", SIAM J. Sci.
-// Comput. 32, 2010, whose rule for what is dropped is finer). The reverse sweep asks `next` what to do until it says so.
-// From each state that is kept, steps are repeated binomially with the room that is free then.
+// A state is the content of all regions that the loop may write, but for temporaries, which each step fills before it
+// reads them. The forward sweep asks `before` how many steps to do, until the loop is left. Where their number is known on
+// entry, states are kept where binomial checkpointing wants them (Griewank, Walther, "Algorithm 799: revolve", ACM TOMS
+// 26, 2000); else at equal distances, which double, with every other state dropped, when there is no more room (after
+// Stumm, Walther, "New algorithms for optimal online checkpointing", SIAM J. Sci. Comput. 32, 2010, whose rule for what is
+// dropped is finer). The reverse sweep asks `next` what to do until it says so. From each state that is kept, steps are
+// repeated binomially with the room that is free then.
+//
+// Steps are reversed in *blocks* of several, whose caches stand beside the states within the limit. What is said of steps
+// below holds for blocks: a block is done again once less than its steps would be one by one, since its derivative does so
+// itself. Of all sizes of blocks, the one is taken with which the fewest steps are done again, and of these the one that
+// takes the least memory: where one repetition of all suffices, about as much for caches as for states.
 //
 // With c states, the one at the start among them, and r repetitions of any step, l <= C(c+r, r) steps can be reversed.
 // Optimal is any first advance m with  C(c+r-2, r-2) <= m <= C(c+r-1, r-1)  and
@@ -25,8 +31,6 @@ void *memcpy(void *, const void *, size);
 int memcmp(const void *, const void *, size);
 void abort(void);
 long write(int, const void *, size);
-
-enum { finished = 0, advance = 1, turn = 2 };
 
 struct region {
     char *at;
@@ -48,7 +52,10 @@ struct schedule {
     struct regions state, temporary, read;
     struct snapshot *kept; // steps ascending; behind the first `used` free buffers
     number used, made, room;
+    number bytes;  // for states and caches, less than 0 if states are counted
+    number row;    // bytes of the caches of a step, 0 if that is not known
     number most;   // states that may be kept at once
+    number block;  // steps that are reversed at once
     number known;  // steps, or -1
     number next;   // step at which the forward sweep keeps the next state
     number stride; // distance of states where the number of steps is not known
@@ -111,6 +118,47 @@ static number cost(number steps, number states)
 {
     number r = repetitions(steps, states);
     return r * steps - choose(states + r, r - 1);
+}
+
+// Blocks of `size` steps, the last of which may be shorter.
+static number blocks(number steps, number size)
+{
+    return (steps + size - 1) / size;
+}
+
+// Chooses the block and the number of states for so many bytes, where each state takes `state`.
+static void share_out(struct schedule *s, number state)
+{
+    s->block = 1;
+    s->most = s->bytes / state;
+    if (s->row <= 0 || s->bytes < state)
+        return;
+    if (s->known < 0) {
+        // Half for the caches; the states may turn out to be few.
+        number room = s->bytes / 2 < s->bytes - state ? s->bytes / 2 : s->bytes - state, size = room / s->row;
+        if (size > 1) {
+            s->block = size;
+            s->most = (s->bytes - size * s->row) / state;
+        }
+        return;
+    }
+    number least = -1, smallest = 0;
+    for (number size = 1; size * s->row <= s->bytes - state; size += 1 + size / 8) {
+        number count = blocks(s->known, size), states = (s->bytes - size * s->row) / state;
+        if (states > count)
+            states = count;
+        // All are done once in any case, in the forward sweep.
+        number again = count > 1 ? size * (cost(count, states) - (count - 1)) : 0;
+        number taken = size * s->row + states * state;
+        if (least < 0 || again < least || (again == least && taken < smallest)) {
+            least = again;
+            smallest = taken;
+            s->block = size;
+            s->most = states;
+        }
+        if (count <= 1)
+            break;
+    }
 }
 
 static void add(struct regions *r, char *at, size bytes)
@@ -194,15 +242,18 @@ static void thin(struct schedule *s)
     s->used = n;
 }
 
-// `bytes`: room for states, less than 0 for `states` states. `steps`: their number, less than 0 if it is not known.
-void *enzyme_checkpoint_new(number bytes, number states, number steps)
+// `bytes`: room for states and caches, less than 0 for `states` states. `steps`: their number, less than 0 if it is not
+// known. `row`: bytes that each of them caches, 0 if that is not known.
+void *enzyme_checkpoint_new(number bytes, number states, number steps, number row)
 {
     struct schedule *s = grow(0, sizeof *s);
     struct schedule empty = {0};
     *s = empty;
-    s->most = bytes >= 0 ? -bytes - 1 : states;
+    s->bytes = bytes;
+    s->row = row;
+    s->most = states;
+    s->block = 1;
     s->known = steps;
-    s->stride = 1;
     s->store = -1;
     return s;
 }
@@ -224,51 +275,59 @@ void enzyme_checkpoint_begin(void *schedule)
     join(&s->temporary);
     join(&s->read);
     // The list of states grows by doubling: old and new, it takes three entries for each.
-    if (s->most < 0)
-        s->most = (-s->most - 1) / (number)(s->state.bytes + 3 * sizeof *s->kept);
+    if (s->bytes >= 0)
+        share_out(s, (number)(s->state.bytes + 3 * sizeof *s->kept));
     if (s->most < 1)
         s->most = 1;
+    s->stride = s->block;
     if (s->read.count) {
         s->first_read = grow(0, s->read.bytes);
         save(&s->read, s->first_read);
     }
 }
 
-void enzyme_checkpoint_before(void *schedule)
+// How many steps to do now.
+number enzyme_checkpoint_before(void *schedule)
 {
     struct schedule *s = schedule;
-    number step = s->end++;
-    if (step != s->next)
-        return;
+    number step = s->end;
     if (s->known >= 0) {
-        keep(s, step);
-        number states = s->most - s->used, steps = s->known - step;
-        s->next = states < 1 || steps < 2 ? -1 : step + split(steps, states + 1);
-        return;
+        if (step == s->next) {
+            keep(s, step);
+            number states = s->most - s->used, steps = blocks(s->known - step, s->block);
+            s->next = states < 1 || steps < 2 ? -1 : step + split(steps, states + 1) * s->block;
+        }
+        number goal = s->next < 0 ? s->known : s->next;
+        s->end = goal > step ? goal : step + 1;
+        return s->end - step;
     }
+    s->end++;
+    if (step != s->next)
+        return 1;
     if (s->used == s->most) {
         if (s->most == 1) {
             s->next = -1;
-            return;
+            return 1;
         }
         thin(s);
         s->stride *= 2;
         if (step % s->stride) {
             s->next = step - step % s->stride + s->stride;
-            return;
+            return 1;
         }
     }
     keep(s, step);
     s->next = step + s->stride;
+    return 1;
 }
 
-// Steps done again in the reversal of everything if every `by`-th state is kept.
+// Blocks done again in the reversal of everything if every `by`-th state is kept.
 static number cost_of(const struct schedule *s, number by)
 {
     number left = (s->used + by - 1) / by, end = s->end, sum = 0;
     for (; left > 0; left--) {
         number step = s->kept[(left - 1) * by].step;
-        sum += cost(end - step, s->most - left + 1);
+        sum += cost(blocks(end - step, s->block), s->most - left + 1);
         end = step;
     }
     return sum;
@@ -288,7 +347,7 @@ void enzyme_checkpoint_turn(void *schedule)
         s->first_read = now;
     }
     s->now = -1;
-    if (s->known >= 0 || s->end <= s->used)
+    if (s->known >= 0 || blocks(s->end, s->block) <= s->used)
         return;
     // Room for what is done again may be worth more than states.
     number best = 1, least = cost_of(s, 1);
@@ -303,7 +362,15 @@ void enzyme_checkpoint_turn(void *schedule)
         thin(s);
 }
 
-int enzyme_checkpoint_next(void *schedule)
+// Where the next state is kept from here on, or -1.
+static number store_from(const struct schedule *s)
+{
+    number steps = blocks(s->end - s->now, s->block), states = s->most - s->used + 1;
+    return states > 1 && steps > 2 ? s->now + split(steps, states) * s->block : -1;
+}
+
+// How many steps to do again; less than zero: to reverse; 0: all are.
+number enzyme_checkpoint_next(void *schedule)
 {
     struct schedule *s = schedule;
     if (s->end == 0) {
@@ -321,26 +388,29 @@ int enzyme_checkpoint_next(void *schedule)
         free(s->last);
         free(s->first_read);
         free(s);
-        return finished;
+        return 0;
     }
     if (s->now < 0) {
         while (s->used > 1 && s->kept[s->used - 1].step >= s->end)
             s->used--;
         restore(&s->state, s->kept[s->used - 1].data, 1);
         s->now = s->kept[s->used - 1].step;
-        number steps = s->end - s->now, states = s->most - s->used + 1;
-        s->store = states > 1 && steps > 2 ? s->now + split(steps, states) : -1;
+        s->store = store_from(s);
     } else if (s->now == s->store) {
         keep(s, s->now);
-        number steps = s->end - s->now, states = s->most - s->used + 1;
-        s->store = states > 1 && steps > 2 ? s->now + split(steps, states) : -1;
+        s->store = store_from(s);
     }
-    if (s->now == s->end - 1) {
+    number steps = s->end - s->now;
+    if (steps <= s->block) {
+        s->end = s->now;
         s->now = -1;
         s->store = -1;
-        s->end--;
-        return turn;
+        return -steps;
     }
-    s->now++;
-    return advance;
+    number goal = s->now + (blocks(steps, s->block) - 1) * s->block;
+    if (s->store >= 0 && s->store < goal)
+        goal = s->store;
+    steps = goal - s->now;
+    s->now = goal;
+    return steps;
 }

@@ -1,13 +1,15 @@
 // Loops whose steps can be done again from states that are kept: found in a prepared clone, and branched off.
 //
-// Of a loop that qualifies, the body becomes a function of its own, the *step*. What a step passes to the next in
-// registers goes through stack slots, so that the state of the loop is memory alone: these slots and all memory that
-// the loop may write. A second function, the *loop*, calls the step until it says that the loop is left and where to.
-// The clone calls it where `enzyme.checkpoint.wanted` says so, and runs the loop as it was elsewhere; a loop that the
-// program marks with `__enzyme_checkpoint(n)` is replaced. The loop function is ordinary code with an ordinary
-// derivative; its trailing parameters, which it does not use, say what a schedule (checkpoint.c) needs to know:
+// A loop that qualifies becomes a function of its own, the *steps*, which runs the loop for at most as many steps as
+// its last parameter says. What such a run passes to the next in registers goes through stack slots, so that the state
+// of the loop is memory alone: these slots and all memory that the loop may write. A second function, the *loop*, runs
+// as many steps as there are and says where the loop is left to. The clone calls it where `enzyme.checkpoint.wanted`
+// says so, and runs the loop as it was elsewhere; a loop that the program marks with `__enzyme_checkpoint(n)` is
+// replaced. The loop function is ordinary code with an ordinary derivative; its trailing parameters, which it does not
+// use, say what a schedule (checkpoint.c) needs to know:
 //
-//   ... parameters of the step ..., bytes for states, states, trip count or -1, and of each region: address, bytes
+//   ... parameters of the steps but their number ..., bytes that may be taken, states, trip count or -1, bytes that the
+//   plain loop would cache in each step (0 if that is not known), and of each region: address, bytes
 //
 // The bytes are below zero where no step reads what the one before it has left there (temporaries.h). Its name says
 // whether the regions hold all that the loop reads (`all`, else `some`), and how many of them it may write, which come
@@ -72,23 +74,25 @@ public:
   bool transform(uint64_t limit, int64_t states, unsigned number);
 
 private:
-  Function *makeStep(const Twine &name, const Inputs &inputs, ArrayRef<AllocaInst *> slots,
-                     const DenseMap<PHINode *, AllocaInst *> &slot_of,
-                     const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges);
-  Function *makeLoop(const Twine &name, Function &step, ArrayRef<Type *> control);
+  Function *makeSteps(const Twine &name, const Inputs &inputs, ArrayRef<AllocaInst *> slots,
+                      const DenseMap<PHINode *, AllocaInst *> &slot_of,
+                      const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges);
+  Function *makeLoop(const Twine &name, Function &steps, ArrayRef<Type *> control);
 };
 
-// The body of the loop: reads what the step before left in the slots, and leaves its own there. Returns 0 to go on,
-// else the number of the edge by which the loop is left.
-Function *Candidate::makeStep(const Twine &name, const Inputs &inputs, ArrayRef<AllocaInst *> slots,
-                              const DenseMap<PHINode *, AllocaInst *> &slot_of,
-                              const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges) {
+// The loop, for at most as many steps as the last parameter says, which is not 0: reads what the run before left in the
+// slots, and leaves its own there. Returns 0 where all of them were done and the loop goes on, else the number of the
+// edge by which it is left.
+Function *Candidate::makeSteps(const Twine &name, const Inputs &inputs, ArrayRef<AllocaInst *> slots,
+                               const DenseMap<PHINode *, AllocaInst *> &slot_of,
+                               const SetVector<std::pair<BasicBlock *, BasicBlock *>> &edges) {
   LLVMContext &context = function_.getContext();
   SmallVector<Type *, 16> types;
   for (AllocaInst *slot : slots)
     types.push_back(slot->getType());
   for (Value *input : inputs.given)
     types.push_back(input->getType());
+  types.push_back(Type::getInt64Ty(context));
   auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
   Function *step = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
   enz::takeAttributes(*step, function_);
@@ -112,6 +116,8 @@ Function *Candidate::makeStep(const Twine &name, const Inputs &inputs, ArrayRef<
       step->addParamAttr(n, Attribute::NoAlias);
     map[input] = step->getArg(n++);
   }
+  Argument *most = step->getArg(n);
+  most->setName("steps");
   BasicBlock *entry = BasicBlock::Create(context, "entry", step);
   for (BasicBlock *block : loop_.blocks())
     map[block] = CloneBasicBlock(block, map, "", step);
@@ -122,12 +128,15 @@ Function *Candidate::makeStep(const Twine &name, const Inputs &inputs, ArrayRef<
     RemapInstruction(build.Insert(copy), map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
     map[inst] = copy;
   }
+  auto *header = cast<BasicBlock>(map[loop_.getHeader()]);
+  BasicBlock *latch = loop_.getLoopLatch();
   for (PHINode &phi : loop_.getHeader()->phis()) {
-    Value *copy = map[&phi];
-    map[&phi] = build.CreateLoad(phi.getType(), parameter[slot_of.lookup(&phi)], phi.getName());
-    cast<Instruction>(copy)->eraseFromParent();
+    auto *copy = cast<PHINode>(map[&phi]);
+    Value *first = build.CreateLoad(phi.getType(), parameter[slot_of.lookup(&phi)], phi.getName());
+    copy->removeIncomingValueIf([&](unsigned n) { return copy->getIncomingBlock(n) != latch; }, false);
+    copy->addIncoming(first, entry);
   }
-  build.CreateBr(cast<BasicBlock>(map[loop_.getHeader()]));
+  build.CreateBr(header);
   for (BasicBlock *block : loop_.blocks())
     for (Instruction &inst : *cast<BasicBlock>(map[block]))
       RemapInstruction(&inst, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
@@ -145,9 +154,19 @@ Function *Candidate::makeStep(const Twine &name, const Inputs &inputs, ArrayRef<
     build.CreateRet(build.getInt32(code));
     return out;
   };
-  BasicBlock *latch = loop_.getLoopLatch();
+  // Behind each step but the last that may be done, the next.
   BasicBlock *again = leave(latch, loop_.getHeader(), 0);
-  cast<BasicBlock>(map[latch])->getTerminator()->replaceSuccessorWith(cast<BasicBlock>(map[loop_.getHeader()]), again);
+  BasicBlock *next = BasicBlock::Create(context, "next", step, again);
+  build.SetInsertPoint(header, header->begin());
+  PHINode *left = build.CreatePHI(most->getType(), 2, "steps.left");
+  build.SetInsertPoint(next);
+  Value *less = build.CreateAdd(left, build.getInt64(-1), "steps.left.next", /*HasNUW=*/false, /*HasNSW=*/false);
+  build.CreateCondBr(build.CreateICmpEQ(less, build.getInt64(0)), again, header);
+  auto *last = cast<BasicBlock>(map[latch]);
+  last->getTerminator()->replaceSuccessorWith(header, next);
+  header->replacePhiUsesWith(last, next);
+  left->addIncoming(most, entry);
+  left->addIncoming(less, next);
   for (size_t i = 0; i < edges.size(); ++i) {
     const auto [from, to] = edges[i];
     cast<BasicBlock>(map[from])->getTerminator()->replaceSuccessorWith(to,
@@ -190,35 +209,29 @@ void stateEffects(Function &step) {
   }
 }
 
-Function *Candidate::makeLoop(const Twine &name, Function &step, ArrayRef<Type *> control) {
+Function *Candidate::makeLoop(const Twine &name, Function &steps, ArrayRef<Type *> control) {
   LLVMContext &context = function_.getContext();
-  SmallVector<Type *, 16> types(step.getFunctionType()->params());
+  const unsigned inputs = static_cast<unsigned>(steps.arg_size()) - 1;
+  SmallVector<Type *, 16> types(steps.getFunctionType()->params().drop_back());
   types.append(control.begin(), control.end());
   auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
   Function *loop = Function::Create(type, GlobalValue::InternalLinkage, name, function_.getParent());
   enz::takeAttributes(*loop, function_);
-  loop->setMemoryEffects(step.getMemoryEffects());
+  loop->setMemoryEffects(steps.getMemoryEffects());
   SmallVector<Value *, 16> args;
-  for (unsigned i = 0; i < step.arg_size(); ++i) {
-    loop->addParamAttrs(i, AttrBuilder(context, step.getAttributes().getParamAttrs(i)));
+  for (unsigned i = 0; i < inputs; ++i) {
+    loop->addParamAttrs(i, AttrBuilder(context, steps.getAttributes().getParamAttrs(i)));
     args.push_back(loop->getArg(i));
   }
   // What the schedule is told does nothing here.
-  for (Argument &told : drop_begin(loop->args(), step.arg_size()))
+  for (Argument &told : drop_begin(loop->args(), inputs))
     if (told.getType()->isPointerTy()) {
       told.addAttr(Attribute::ReadNone);
       told.addAttr(Attribute::getWithCaptureInfo(context, CaptureInfo::none()));
     }
-  BasicBlock *entry = BasicBlock::Create(context, "entry", loop);
-  BasicBlock *body = BasicBlock::Create(context, "body", loop);
-  BasicBlock *left = BasicBlock::Create(context, "left", loop);
-  IRBuilder<> build(entry);
-  build.CreateBr(body);
-  build.SetInsertPoint(body);
-  CallInst *code = build.CreateCall(&step, args);
-  build.CreateCondBr(build.CreateICmpEQ(code, build.getInt32(0)), body, left);
-  build.SetInsertPoint(left);
-  build.CreateRet(code);
+  IRBuilder<> build(BasicBlock::Create(context, "entry", loop));
+  args.push_back(build.getInt64(-1));
+  build.CreateRet(build.CreateCall(&steps, args));
   return loop;
 }
 
@@ -261,7 +274,7 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
             }))
           addSlot(phi, "enzyme.left");
   // What the schedule must know, before control flow changes.
-  SmallVector<Value *, 16> control, wanted{build.getInt64(limit)};
+  SmallVector<Value *, 16> control, wanted{build.getInt64(limit), build.getInt64(0)};
   SCEVExpander expander(evolution_, "enzyme.checkpoint");
   const auto countOf = [&](const Loop &loop, bool exact) -> Value * {
     const SCEV *count =
@@ -273,17 +286,24 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
     return expander.isSafeToExpandAt(wide, place) ? expander.expandCodeFor(wide, i64, place) : nullptr;
   };
   Value *trips = countOf(loop_, true);
+  for (BasicBlock &block : function_)
+    if (Loop *inner = loops_.getLoopFor(&block); inner && inner->getHeader() == &block && loop_.contains(inner)) {
+      Value *count = countOf(*inner, false);
+      wanted.push_back(count ? count : build.getInt64(-1));
+    }
   build.SetInsertPoint(place);
-  Value *share = build.getInt64(-1);
-  if (!annotated) {
-    FunctionCallee ask =
-        function_.getParent()->getOrInsertFunction("enzyme.checkpoint.share", FunctionType::get(i64, {i64}, false));
-    cast<Function>(ask.getCallee())->setDoesNotThrow();
-    share = build.CreateCall(ask, {build.getInt64(limit)});
-  }
-  control.push_back(share);
+  const auto ask = [&](const Twine &what, Type *type, ArrayRef<Value *> args) -> Value * {
+    SmallVector<Type *, 8> types(args.size(), i64);
+    FunctionCallee question = function_.getParent()->getOrInsertFunction(("enzyme.checkpoint." + what).str(),
+                                                                         FunctionType::get(type, types, false));
+    cast<Function>(question.getCallee())->setDoesNotThrow();
+    return build.CreateCall(question, args);
+  };
+  const std::string asked = std::to_string(wanted.size());
+  control.push_back(annotated ? static_cast<Value *>(build.getInt64(-1)) : ask("share", i64, wanted.front()));
   control.push_back(build.getInt64(annotated ? states : 0));
   control.push_back(trips ? build.CreateAdd(trips, build.getInt64(1)) : build.getInt64(-1));
+  control.push_back(annotated ? static_cast<Value *>(build.getInt64(0)) : ask("row." + asked, i64, wanted));
   SmallVector<enz::Region, 8> sorted;
   for (const bool of_written : {true, false})
     for (const enz::Region &region : regions_)
@@ -327,12 +347,7 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   }
   // One state is kept at least, and the last one.
   build.SetInsertPoint(place);
-  wanted.push_back(build.CreateShl(state, 1));
-  for (BasicBlock &block : function_)
-    if (Loop *inner = loops_.getLoopFor(&block); inner && inner->getHeader() == &block && loop_.contains(inner)) {
-      Value *count = countOf(*inner, false);
-      wanted.push_back(count ? count : build.getInt64(-1));
-    }
+  wanted[1] = build.CreateShl(state, 1);
 
   Inputs inputs;
   for (BasicBlock *block : loop_.blocks())
@@ -354,13 +369,13 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
 
   const std::string stem = "enzyme.checkpoint.";
   const std::string tail = function_.getName().str() + "." + std::to_string(number);
-  Function *step = makeStep(stem + "step." + tail, inputs, slots, slot_of, edges);
+  Function *steps = makeSteps(stem + "step." + tail, inputs, slots, slot_of, edges);
   SmallVector<Type *, 16> types;
   for (Value *value : control)
     types.push_back(value->getType());
-  stateEffects(*step);
+  stateEffects(*steps);
   Function *loop =
-      makeLoop(stem + "loop." + (complete_ ? "all." : "some.") + std::to_string(written) + "." + tail, *step, types);
+      makeLoop(stem + "loop." + (complete_ ? "all." : "some.") + std::to_string(written) + "." + tail, *steps, types);
 
   // preheader: wanted ? checkpointed : plain.
   BasicBlock *plain = SplitBlock(preheader, place->getIterator());
@@ -374,12 +389,8 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
     else
       build.CreateCondBr(inside, checkpointed, plain);
   } else {
-    SmallVector<Type *, 8> counts(wanted.size(), i64);
-    FunctionCallee ask = function_.getParent()->getOrInsertFunction(
-        stem + "wanted." + std::to_string(wanted.size()), FunctionType::get(build.getInt1Ty(), counts, false));
-    cast<Function>(ask.getCallee())->setDoesNotThrow();
-    Value *asked = build.CreateCall(ask, wanted);
-    build.CreateCondBr(inside ? build.CreateAnd(asked, inside) : asked, checkpointed, plain);
+    Value *yes = ask("wanted." + asked, build.getInt1Ty(), wanted);
+    build.CreateCondBr(inside ? build.CreateAnd(yes, inside) : yes, checkpointed, plain);
   }
   preheader->getTerminator()->eraseFromParent();
   build.SetInsertPoint(checkpointed);

@@ -140,6 +140,7 @@ fn measure(
     let reference = std::env::var_os("REFERENCE_PLUGIN").filter(|path| !path.is_empty()).map(PathBuf::from);
     let reference: Vec<Column> = reference.into_iter().map(Column::Reference).collect();
     let mut columns = reference.clone();
+    columns.extend(kernel.limit.clone().map(Column::Limited));
     if !arguments.quick {
         columns.push(Column::Unoptimised);
     }

@@ -41,7 +41,7 @@ pub(super) static ROWS: &[KnownFn] = &[
     inactive(
         "questions of the engine's own, about loops",
         HIDDEN,
-        names![starting "enzyme.checkpoint.wanted." "enzyme.checkpoint.share"],
+        names![starting "enzyme.checkpoint.wanted." "enzyme.checkpoint.share" "enzyme.checkpoint.row."],
     ),
     with_floats(inactive(
         "floats made of bits, by themselves",
