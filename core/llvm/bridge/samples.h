@@ -158,7 +158,7 @@ private:
       return "it adds to no number";
     if (!addToSkeleton(condition_))
       return "how long it runs does not follow from counters alone";
-    fillGaps(sum_->getIncomingValueForBlock(latch_));
+    fillGaps();
     if (!isOnlyAddedTo(*sum_, 0))
       return "what it carries is not a sum alone";
     next_ = dyn_cast<Instruction>(sum_->getIncomingValueForBlock(latch_));
@@ -240,19 +240,21 @@ private:
 
   // On ways that the arithmetic promises not to be taken (the logarithm of nothing, where there are no infinities), the
   // next sum is any number; so it may be the sum so far.
-  void fillGaps(Value *next) {
-    SmallVector<Value *, 8> work{next};
-    SmallPtrSet<PHINode *, 8> seen;
-    while (!work.empty()) {
-      auto *phi = dyn_cast<PHINode>(work.pop_back_val());
-      if (!phi || !isInLoop(phi) || phi->getParent() == loop_.getHeader() || !seen.insert(phi).second)
-        continue;
-      for (Use &use : phi->incoming_values())
-        if (isa<UndefValue>(use.get()))
-          use.set(sum_);
-        else
-          work.push_back(use.get());
-    }
+  void fillGaps() {
+    SmallVector<Instruction *, 8> work{sum_};
+    SmallPtrSet<Instruction *, 8> seen;
+    while (!work.empty())
+      for (User *user : work.pop_back_val()->users()) {
+        auto *inst = cast<Instruction>(user);
+        auto *phi = dyn_cast<PHINode>(inst);
+        const bool goesOn = phi || inst->getOpcode() == Instruction::FAdd || inst->getOpcode() == Instruction::FSub;
+        if (!goesOn || !isInLoop(inst) || inst->getParent() == loop_.getHeader() || !seen.insert(inst).second)
+          continue;
+        for (Use &use : inst->operands())
+          if (phi && isa<UndefValue>(use.get()))
+            use.set(sum_);
+        work.push_back(inst);
+      }
   }
 
   // Whether the sum so far goes into additions alone, until the next iteration.
