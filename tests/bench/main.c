@@ -342,11 +342,8 @@ enum { LAYOUTS = 5, ROUNDS = 200 };
 static void measure(const struct bench_kernel *kernel, int size, double seconds)
 {
     const double batch_ns = 5e5;
-    int has_tools = 0;
-    for (size_t i = 0; i < variant_count; i++) {
+    for (size_t i = 0; i < variant_count; i++)
         variants[i].samples = corpus_vector(LAYOUTS * ROUNDS);
-        has_tools |= variants[i].is_tool;
-    }
     for (int layout = 0; layout < LAYOUTS; layout++) {
         struct bench_point *point = prepare(kernel, size);
         double *gradient = (double *)allocate(sizeof(double) * point->count);
@@ -358,9 +355,10 @@ static void measure(const struct bench_kernel *kernel, int size, double seconds)
         double start = now();
         for (int round = 0; round < 2 || (round < ROUNDS && now() - start < 1e9 * seconds / LAYOUTS); round++)
             for (size_t i = 0; i < variant_count; i++) {
-                struct variant *variant = &variants[i];
-                // A tool's record displaces everything that is in the caches.
-                if (has_tools && !variant->is_tool)
+                // Every other round backwards, so that none gains by what the one before it leaves in the caches; a tool's record
+                // displaces everything.
+                struct variant *variant = &variants[round % 2 ? variant_count - 1 - i : i];
+                if (!variant->is_tool)
                     batch(variant, point, gradient, 1);
                 variant->samples[variant->count++] = batch(variant, point, gradient, variant->repetitions);
             }
