@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 89] = [
+const SOURCES: [&str; 91] = [
     "plugin",
     "options",
     "host",
@@ -45,6 +45,8 @@ const SOURCES: [&str; 89] = [
     "buckets",
     "scalar",
     "checkpoint",
+    "rotations",
+    "hoists",
     "temporaries",
     "schedule",
     "samples",

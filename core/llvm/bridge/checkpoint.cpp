@@ -106,13 +106,13 @@ Function *Candidate::makeSteps(const Twine &name, const Inputs &inputs, ArrayRef
   }
   // No two parameters stand for one object, if none is a pointer of unknown origin.
   const bool apart = all_of(inputs.given, [](Value *input) {
-    return !input->getType()->isPtrOrPtrVectorTy() || isa<Argument, AllocaInst>(input);
+    return !input->getType()->isPtrOrPtrVectorTy() || isa<Argument, AllocaInst>(input) || isNoAliasCall(input);
   });
   for (Value *input : inputs.given) {
     step->getArg(n)->setName(input->getName());
-    if (const auto *argument = dyn_cast<Argument>(input);
-        argument && apart && argument->hasNoAliasAttr() &&
-        !PointerMayBeCaptured(argument, /*ReturnCaptures=*/true, kUses))
+    const auto *argument = dyn_cast<Argument>(input);
+    if (apart && (argument ? argument->hasNoAliasAttr() : isNoAliasCall(input)) &&
+        !PointerMayBeCaptured(input, /*ReturnCaptures=*/true, kUses))
       step->addParamAttr(n, Attribute::NoAlias);
     map[input] = step->getArg(n++);
   }
@@ -329,6 +329,9 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
       build.SetInsertPoint(place);
       start = build.CreatePtrAdd(region.base, low);
       bytes = build.CreateSelect(guardOf(build, region.guards), bytes, build.getInt64(0));
+      // Of steps that are not done nothing is known.
+      if (region.turn > 0)
+        bytes = build.CreateSelect(build.CreateICmpUGE(trips, build.getInt64(region.turn)), bytes, build.getInt64(0));
     }
     if (region.written) {
       Value *base = region.object ? region.object : region.base;
@@ -513,6 +516,11 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
     return loop && loop->getHeader() == header ? loop : nullptr;
   };
   bool hoisted = false;
+  for (const auto &[header, states] : work)
+    if (Loop *loop = find(header); loop && enz::numberRotations(*loop)) {
+      host.functions->invalidate(function, PreservedAnalyses::none());
+      hoisted = true;
+    }
   for (const auto &[header, states] : work)
     // What one round brings out makes more known to the next.
     for (int round = 0; round < kHoistRounds; ++round) {

@@ -15,6 +15,12 @@ constexpr llvm::StringLiteral kCheckpointMark = "__enzyme_checkpoint";
 // Branches off loops whose steps can be repeated; whether anything was changed.
 bool checkpointLoops(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);
 
+// Makes a number of pointers that the loop passes on in a circle (rotations.cpp); whether there were any.
+bool numberRotations(llvm::Loop &loop);
+
+// Of such a pointer: those that it is in the first steps, one after the other; empty if it is none.
+llvm::SmallVector<llvm::Value *, 4> placesOf(llvm::Value *pointer, const llvm::Loop &loop);
+
 // Erases the marks of loops.
 bool dropCheckpointMarks(llvm::Function &function);
 

@@ -49,6 +49,8 @@ struct Region {
   Guards guards;
   bool written = false;
   bool sure = true;
+  // The first step that touches it, where buffers change places.
+  unsigned turn = 0;
 };
 
 // An access of which no region is known that it touches all of.
@@ -73,31 +75,7 @@ public:
   // Loads in the loop of what is the same throughout it come before it, as far as aliasing, conditions and all, allow:
   // addresses and bounds are then known. Whether there were any; what was known of the function is then to be
   // forgotten.
-  bool hoistLoads() {
-    if (!loop_.getLoopPreheader())
-      return false;
-    SmallVector<Instruction *, 32> writes;
-    SmallVector<LoadInst *, 16> loads;
-    for (BasicBlock *block : loop_.blocks())
-      for (Instruction &inst : *block) {
-        if (inst.mayWriteToMemory() && !isa<AssumeInst, NoAliasScopeDeclInst>(inst) && !writesNothing(inst))
-          writes.push_back(&inst);
-        auto *load = dyn_cast<LoadInst>(&inst);
-        if (load && load->isSimple() && (load->getType()->isPointerTy() || load->getType()->isIntegerTy()))
-          loads.push_back(load);
-      }
-    SmallVector<Early, 8> done;
-    for (LoadInst *&load : loads)
-      if (hoist(*load, writes, done))
-        load = nullptr;
-    if (done.empty())
-      return false;
-    for (LoadInst *load : loads)
-      if (load)
-        replaceByEarly(*load, writes, done);
-    joinPhis();
-    return true;
-  }
+  bool hoistLoads();
 
   // Why the loop cannot be checkpointed; empty if it can.
   std::string examine() {
@@ -130,14 +108,7 @@ protected:
            all_of(inst->operands(), [&](const Use &use) { return isAddressKnown(use.get(), depth + 1); });
   }
 
-  Value *addressBefore(IRBuilder<> &build, Value *value) {
-    if (loop_.isLoopInvariant(value))
-      return value;
-    Instruction *copy = cast<Instruction>(value)->clone();
-    for (Use &use : copy->operands())
-      use.set(addressBefore(build, use.get()));
-    return build.Insert(copy);
-  }
+  Value *addressBefore(IRBuilder<> &build, Value *value);
 
   // Whether a call writes no memory but errno, or only memory that it allocates.
   bool writesNothing(const Instruction &inst) const {
@@ -160,82 +131,11 @@ protected:
     LoadInst *load;
   };
 
-  bool isOverwritten(LoadInst &load, ArrayRef<Instruction *> writes) {
-    MemoryLocation where = MemoryLocation::get(&load);
-    where.AATags.Scope = nullptr;
-    where.AATags.NoAlias = nullptr;
-    BatchAAResults batch(aliases_);
-    batch.enableCrossIterationMode();
-    return writes.size() > kWriteLimit ||
-           any_of(writes, [&](Instruction *write) { return isModSet(batch.getModRefInfo(write, where)); });
-  }
-
-  bool hoist(LoadInst &load, ArrayRef<Instruction *> writes, SmallVectorImpl<Early> &done) {
-    Guards guards;
-    if (!isAddressKnown(load.getPointerOperand()) || load.getPointerAddressSpace() != 0 ||
-        !conditions(load.getParent(), /*moves=*/false, guards) || isOverwritten(load, writes))
-      return false;
-    const SCEV *place = evolution_.getSCEV(load.getPointerOperand());
-    IRBuilder<> build(loop_.getLoopPreheader()->getTerminator());
-    Value *address = addressBefore(build, load.getPointerOperand());
-    if (!guards.empty()) {
-      // Where no step reads, something else is read.
-      IRBuilder<> at_entry(&function_.getEntryBlock(), function_.getEntryBlock().getFirstInsertionPt());
-      AllocaInst *spare = at_entry.CreateAlloca(load.getType());
-      at_entry.CreateStore(Constant::getNullValue(load.getType()), spare);
-      address = build.CreateSelect(guardOf(build, guards), address, spare);
-    }
-    LoadInst *early = build.CreateAlignedLoad(load.getType(), address, load.getAlign());
-    early->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
-    load.replaceAllUsesWith(early);
-    load.eraseFromParent();
-    done.push_back({place, guards, early});
-    return true;
-  }
-
-  void replaceByEarly(LoadInst &load, ArrayRef<Instruction *> writes, ArrayRef<Early> done) {
-    const SCEV *place = evolution_.getSCEV(load.getPointerOperand());
-    for (const Early &early : done) {
-      if (early.address != place || early.load->getType() != load.getType())
-        continue;
-      Guards guards;
-      conditions(load.getParent(), /*moves=*/false, guards);
-      if (!isPart(early.guards, guards) || isOverwritten(load, writes))
-        continue;
-      load.replaceAllUsesWith(early.load);
-      load.eraseFromParent();
-      return;
-    }
-  }
-
+  bool isOverwritten(LoadInst &load, ArrayRef<Instruction *> writes);
+  bool hoist(LoadInst &load, ArrayRef<Instruction *> writes, SmallVectorImpl<Early> &done);
+  void replaceByEarly(LoadInst &load, ArrayRef<Instruction *> writes, ArrayRef<Early> done);
   // Phis that can only be one value from before the loop are that value.
-  void joinPhis() {
-    SmallVector<BasicBlock *, 16> blocks(loop_.blocks());
-    SmallVector<BasicBlock *, 4> exits;
-    loop_.getUniqueExitBlocks(exits);
-    blocks.append(exits.begin(), exits.end());
-    for (BasicBlock *block : blocks)
-      for (PHINode &phi : make_early_inc_range(block->phis())) {
-        SmallSetVector<PHINode *, 8> web;
-        web.insert(&phi);
-        Value *only = nullptr;
-        bool one = true;
-        for (size_t n = 0; n < web.size() && one; ++n)
-          for (Value *value : web[n]->incoming_values()) {
-            auto *next = dyn_cast<PHINode>(value);
-            if (next && loop_.contains(next))
-              web.insert(next);
-            else if (!only)
-              only = value;
-            else
-              one &= only == value;
-          }
-        if (!one || !only || !loop_.isLoopInvariant(only))
-          continue;
-        phi.replaceAllUsesWith(only);
-        phi.eraseFromParent();
-      }
-  }
+  void joinPhis();
 
   void checkShape() {
     if (!loop_.getLoopPreheader() || !loop_.getLoopLatch() || !loop_.hasDedicatedExits())
@@ -378,6 +278,8 @@ protected:
       }
       if (objects.size() == 1 && touchRange(inst, pointer, size, length, written))
         continue;
+      if (objects.size() > 1 && touchPlaces(inst, pointer, size, length, written))
+        return;
       if (objects.size() == 1 && !(length && length->getType()->isPointerTy())) {
         loose_.push_back({pointer, size, length, written});
         continue;
@@ -608,9 +510,10 @@ protected:
 
   // Where `size` bytes at `pointer`, or `length`, lie in all steps. Sets `moves_`.
   bool locate(Value *pointer, TypeSize size, Value *length, Region &region) {
-    if (length && length->getType()->isPointerTy())
-      return false;
-    const SCEV *address = evolution_.getSCEV(pointer);
+    return !(length && length->getType()->isPointerTy()) && locate(evolution_.getSCEV(pointer), size, length, region);
+  }
+
+  bool locate(const SCEV *address, TypeSize size, Value *length, Region &region) {
     const auto *base = dyn_cast<SCEVUnknown>(evolution_.getPointerBase(address));
     if (!base || !evolution_.isLoopInvariant(base, &loop_) || base->getType()->getPointerAddressSpace() != 0)
       return false;
@@ -653,6 +556,34 @@ protected:
     return true;
   }
 
+  // At a pointer to buffers that change places: each of them is touched once the circle has turned so far, if there are
+  // as many steps.
+  bool touchPlaces(Instruction &inst, Value *pointer, TypeSize size, Value *length, bool written) {
+    Value *base = length && length->getType()->isPointerTy() ? nullptr : baseOf(pointer);
+    const SmallVector<Value *, 4> places = base ? placesOf(base, loop_) : SmallVector<Value *, 4>();
+    const SCEV *turns = evolution_.getBackedgeTakenCount(&loop_);
+    const bool counted = !isa<SCEVCouldNotCompute>(turns) && isKnown(turns);
+    const SCEV *offset = evolution_.removePointerBase(evolution_.getSCEV(pointer));
+    SmallVector<Region, 4> found;
+    for (Value *place : places) {
+      Region region;
+      if (const Value *object = getUnderlyingObject(place, 0); isSized(object)) {
+        region.object = const_cast<Value *>(object);
+      } else {
+        const SCEV *address = evolution_.getAddExpr(evolution_.getSCEV(place), offset);
+        if (!counted || !locate(address, size, length, region) || moves_)
+          return false;
+        region.turn = static_cast<unsigned>(found.size());
+        region.sure = conditions(inst.getParent(), /*moves=*/false, region.guards);
+      }
+      region.written = written;
+      found.push_back(region);
+    }
+    for (const Region &region : found)
+      addRegion(region);
+    return !found.empty();
+  }
+
   static bool isPart(const Guards &some, const Guards &all) {
     return llvm::all_of(some, [&](const auto &guard) { return is_contained(all, guard); });
   }
@@ -665,6 +596,7 @@ protected:
         continue;
       if (region.object ||
           (known.sure == region.sure && isPart(known.guards, region.guards) && isPart(region.guards, known.guards))) {
+        known.turn = std::min(known.turn, region.turn);
         known.written |= region.written;
         return;
       }
@@ -696,7 +628,7 @@ protected:
       Value *base = baseOf(access.pointer);
       bool known = false;
       for (Region &region : regions_)
-        if (base && region.base == base && region.sure)
+        if (base && region.base == base && region.sure && region.turn == 0)
           known = region.written = true;
       if (!known)
         return refuse("the extent of what it writes at " + nameOf(getUnderlyingObject(access.pointer, 0)) +
@@ -710,7 +642,8 @@ protected:
   }
 
   bool covers(const Region &outer, const Region &inner) {
-    if (!outer.sure || outer.base != inner.base || !outer.base || !isPart(outer.guards, inner.guards))
+    if (!outer.sure || outer.base != inner.base || !outer.base || outer.turn > inner.turn ||
+        !isPart(outer.guards, inner.guards))
       return false;
     const auto end = [&](const Region &r) { return evolution_.getAddExpr(r.low, r.bytes); };
     return evolution_.isKnownPredicate(CmpInst::ICMP_SLE, outer.low, inner.low) &&

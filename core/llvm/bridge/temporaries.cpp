@@ -300,7 +300,7 @@ Value *Temporaries::isInside() {
     SmallVector<Span, 8> spans;
     bool written = false;
     for (const Region &region : regions_)
-      if (region.base && region.base == base) {
+      if (region.base && region.base == base && region.turn == 0) {
         spans.push_back(spanOf(region.low, region.bytes, region.guards));
         written |= region.written;
       }
