@@ -66,6 +66,36 @@ struct Inputs {
   }
 };
 
+// What memory a pointer of before a loop leads into: an argument's, or that of allocations, if nothing else can be.
+bool originsOf(const Value *pointer, SmallPtrSetImpl<const Value *> &out) {
+  if (const auto *phi = dyn_cast<PHINode>(pointer))
+    return all_of(phi->incoming_values(), [&](const Use &use) {
+      return isa<ConstantPointerNull>(use.get()) || (!isa<PHINode>(use.get()) && originsOf(use.get(), out));
+    });
+  out.insert(pointer);
+  return isa<Argument, AllocaInst>(pointer) || isNoAliasCall(pointer);
+}
+
+// Whether no two pointers of before a loop stand for one object.
+bool areApart(ArrayRef<Value *> pointers) {
+  SmallPtrSet<const Value *, 8> all;
+  return all_of(pointers, [&](Value *pointer) {
+    SmallPtrSet<const Value *, 4> own;
+    return !pointer->getType()->isPtrOrPtrVectorTy() ||
+           (originsOf(pointer, own) && all_of(own, [&](const Value *one) { return all.insert(one).second; }));
+  });
+}
+
+// Whether the memory that a pointer of before a loop leads into is reached through nothing else than such pointers.
+bool isAlone(const Value *pointer) {
+  SmallPtrSet<const Value *, 4> own;
+  return originsOf(pointer, own) && all_of(own, [](const Value *one) {
+           const auto *argument = dyn_cast<Argument>(one);
+           return (argument ? argument->hasNoAliasAttr() : isNoAliasCall(one)) &&
+                  !PointerMayBeCaptured(one, /*ReturnCaptures=*/true, kUses);
+         });
+}
+
 class Candidate : public enz::Temporaries {
 public:
   using Temporaries::Temporaries;
@@ -105,14 +135,10 @@ Function *Candidate::makeSteps(const Twine &name, const Inputs &inputs, ArrayRef
     step->getArg(n++)->setName("state");
   }
   // No two parameters stand for one object, if none is a pointer of unknown origin.
-  const bool apart = all_of(inputs.given, [](Value *input) {
-    return !input->getType()->isPtrOrPtrVectorTy() || isa<Argument, AllocaInst>(input) || isNoAliasCall(input);
-  });
+  const bool apart = areApart(inputs.given.getArrayRef());
   for (Value *input : inputs.given) {
     step->getArg(n)->setName(input->getName());
-    const auto *argument = dyn_cast<Argument>(input);
-    if (apart && (argument ? argument->hasNoAliasAttr() : isNoAliasCall(input)) &&
-        !PointerMayBeCaptured(input, /*ReturnCaptures=*/true, kUses))
+    if (apart && isAlone(input))
       step->addParamAttr(n, Attribute::NoAlias);
     map[input] = step->getArg(n++);
   }

@@ -261,8 +261,7 @@ protected:
   void touch(Instruction &inst, Value *pointer, TypeSize size, Value *length, bool written) {
     if (size.isScalable())
       return refuse("it accesses scalable vectors");
-    SmallVector<const Value *, 4> objects;
-    getUnderlyingObjects(pointer, objects, nullptr, 0);
+    const SmallSetVector<const Value *, 4> objects = objectsOf(pointer);
     for (const Value *object : objects) {
       const auto *made = dyn_cast<Instruction>(object);
       if (isa<ConstantPointerNull, UndefValue>(object) || (made && loop_.contains(made) && isAllocation(object)))
@@ -292,6 +291,32 @@ protected:
     }
   }
 
+  // What `pointer` may lead into; of what comes together before the loop, and has a known size in all cases, the
+  // pointer to any of it.
+  SmallSetVector<const Value *, 4> objectsOf(const Value *pointer) const {
+    SmallSetVector<const Value *, 4> out;
+    SmallVector<const Value *, 4> work{pointer}, objects;
+    SmallPtrSet<const Value *, 8> seen;
+    while (!work.empty()) {
+      const Value *object = getUnderlyingObject(work.pop_back_val(), 0);
+      if (!seen.insert(object).second)
+        continue;
+      if (isSized(object)) {
+        out.insert(object);
+      } else if (const auto *phi = dyn_cast<PHINode>(object); phi && loop_.contains(phi)) {
+        work.append(phi->value_op_begin(), phi->value_op_end());
+      } else if (const auto *select = dyn_cast<SelectInst>(object); select && loop_.contains(select)) {
+        work.push_back(select->getTrueValue());
+        work.push_back(select->getFalseValue());
+      } else {
+        objects.clear();
+        getUnderlyingObjects(object, objects, nullptr, 0);
+        out.insert_range(objects);
+      }
+    }
+    return out;
+  }
+
   static std::string nameOf(const Value *pointer) {
     if (pointer->hasName())
       return pointer->getName().str();
@@ -306,9 +331,21 @@ protected:
     if (const auto *global = dyn_cast<GlobalVariable>(object))
       return !global->isThreadLocal() && global->getValueType()->isSized() &&
              layout_.getTypeAllocSize(global->getValueType()) > 0;
-    const auto *call = dyn_cast<CallBase>(object);
-    return call && !loop_.contains(call) && dominators_.dominates(call, loop_.getLoopPreheader()->getTerminator()) &&
-           isAllocation(call) && sizeArguments(*call).has_value();
+    const auto *made = dyn_cast<Instruction>(object);
+    return made && !loop_.contains(made) && dominators_.dominates(made, loop_.getLoopPreheader()->getTerminator()) &&
+           isSizedAllocation(made, 0);
+  }
+
+  // An allocation, or what comes together of some and of null: a container that may be empty.
+  bool isSizedAllocation(const Value *value, unsigned depth) const {
+    if (const auto *phi = dyn_cast<PHINode>(value))
+      return depth < 4 && all_of(
+                              phi->incoming_values(),
+                              [&](const Use &use) {
+                                return isa<ConstantPointerNull>(use.get()) || isSizedAllocation(use.get(), depth + 1);
+                              });
+    const auto *call = dyn_cast<CallBase>(value);
+    return call && isAllocation(call) && sizeArguments(*call).has_value();
   }
 
   // Which arguments multiplied are the size of an allocation.
@@ -658,6 +695,19 @@ protected:
     }
     if (auto *global = dyn_cast<GlobalVariable>(object))
       return build.getInt64(layout_.getTypeAllocSize(global->getValueType()));
+    if (isa<ConstantPointerNull>(object))
+      return build.getInt64(0);
+    if (auto *phi = dyn_cast<PHINode>(object)) {
+      IRBuilder<> here(phi);
+      PHINode *bytes = here.CreatePHI(here.getInt64Ty(), phi->getNumIncomingValues());
+      for (unsigned n = 0; n < phi->getNumIncomingValues(); ++n) {
+        IRBuilder<> there(phi->getIncomingBlock(n)->getTerminator());
+        const int known = bytes->getBasicBlockIndex(phi->getIncomingBlock(n));
+        bytes->addIncoming(known < 0 ? bytesOf(there, phi->getIncomingValue(n)) : bytes->getIncomingValue(known),
+                           phi->getIncomingBlock(n));
+      }
+      return bytes;
+    }
     auto *call = cast<CallBase>(object);
     const auto [size, count] = *sizeArguments(*call);
     Value *bytes = build.CreateZExtOrTrunc(call->getArgOperand(size), build.getInt64Ty());

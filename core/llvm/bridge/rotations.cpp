@@ -18,6 +18,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 
+#include <map>
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
@@ -25,6 +27,12 @@ namespace {
 
 // Longer circles are left alone.
 constexpr unsigned kLongest = 8;
+
+// How often circles of one length have turned, and whether that is 0, 1, ...
+struct Turn {
+  PHINode *count = nullptr;
+  SmallVector<Instruction *, 4> is;
+};
 
 struct Circle {
   Loop &loop;
@@ -35,7 +43,8 @@ struct Circle {
 
   // From `phi` on; false if it is part of none.
   bool follow(PHINode &phi);
-  void number();
+  // `turns`: the counts that the loop has already, by their modulus.
+  void number(std::map<unsigned, Turn> &turns);
 
 private:
   std::optional<unsigned> placeOf(const Value *value) const {
@@ -75,24 +84,27 @@ bool Circle::findExits() {
   return true;
 }
 
-void Circle::number() {
+void Circle::number(std::map<unsigned, Turn> &turns) {
   const auto count = static_cast<unsigned>(phis.size());
   BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
   IRBuilder<> build(header, header->begin());
-  PHINode *turn = build.CreatePHI(build.getInt32Ty(), 2, "enzyme.turn");
   const auto modulo = [&](Value *sum) {
     return build.CreateSelect(build.CreateICmpUGE(sum, build.getInt32(count)),
                               build.CreateSub(sum, build.getInt32(count)), sum);
   };
-  build.SetInsertPoint(latch->getTerminator());
-  Value *next =
-      count == 2 ? build.CreateXor(turn, build.getInt32(1)) : modulo(build.CreateAdd(turn, build.getInt32(1)));
-  turn->addIncoming(build.getInt32(0), loop.getLoopPreheader());
-  turn->addIncoming(next, latch);
-  build.SetInsertPoint(header, header->getFirstInsertionPt());
-  SmallVector<Value *, 4> is;
-  for (unsigned n = 0; n + 1 < count; ++n)
-    is.push_back(build.CreateICmpEQ(turn, build.getInt32(n)));
+  auto &[turn, is] = turns[count];
+  if (!turn) {
+    turn = build.CreatePHI(build.getInt32Ty(), 2, "enzyme.turn");
+    build.SetInsertPoint(latch->getTerminator());
+    Value *next =
+        count == 2 ? build.CreateXor(turn, build.getInt32(1)) : modulo(build.CreateAdd(turn, build.getInt32(1)));
+    turn->addIncoming(build.getInt32(0), loop.getLoopPreheader());
+    turn->addIncoming(next, latch);
+    build.SetInsertPoint(header, header->getFirstInsertionPt());
+    for (unsigned n = 0; n + 1 < count; ++n)
+      is.push_back(cast<Instruction>(build.CreateICmpEQ(turn, build.getInt32(n))));
+  }
+  build.SetInsertPoint(is.back()->getParent(), std::next(is.back()->getIterator()));
   SmallVector<Value *, 4> chosen, places;
   for (unsigned place = 0; place < count; ++place) {
     Value *value = first[(place + count - 1) % count];
@@ -125,6 +137,7 @@ void Circle::number() {
 bool enz::numberRotations(Loop &loop) {
   if (!loop.getLoopPreheader() || !loop.getLoopLatch() || !loop.hasDedicatedExits())
     return false;
+  std::map<unsigned, Turn> turns;
   bool any = false;
   for (bool again = true; again;) {
     again = false;
@@ -134,7 +147,7 @@ bool enz::numberRotations(Loop &loop) {
       Circle circle{loop, {}, {}, {}};
       if (!circle.follow(phi))
         continue;
-      circle.number();
+      circle.number(turns);
       any = again = true;
       break;
     }
