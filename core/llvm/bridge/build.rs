@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 91] = [
+const SOURCES: [&str; 92] = [
     "plugin",
     "options",
     "host",
@@ -47,6 +47,7 @@ const SOURCES: [&str; 91] = [
     "checkpoint",
     "rotations",
     "hoists",
+    "unfreed",
     "temporaries",
     "schedule",
     "samples",

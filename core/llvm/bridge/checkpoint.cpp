@@ -542,11 +542,18 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
     return loop && loop->getHeader() == header ? loop : nullptr;
   };
   bool hoisted = false;
-  for (const auto &[header, states] : work)
-    if (Loop *loop = find(header); loop && enz::numberRotations(*loop)) {
+  for (const auto &[header, states] : work) {
+    Loop *loop = find(header);
+    if (loop && enz::dropCleanups(*loop, host.functions->getResult<TargetLibraryAnalysis>(function))) {
+      host.functions->invalidate(function, PreservedAnalyses::none());
+      hoisted = true;
+      loop = find(header);
+    }
+    if (loop && enz::numberRotations(*loop)) {
       host.functions->invalidate(function, PreservedAnalyses::none());
       hoisted = true;
     }
+  }
   for (const auto &[header, states] : work)
     // What one round brings out makes more known to the next.
     for (int round = 0; round < kHoistRounds; ++round) {

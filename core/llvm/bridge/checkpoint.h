@@ -15,6 +15,11 @@ constexpr llvm::StringLiteral kCheckpointMark = "__enzyme_checkpoint";
 // Branches off loops whose steps can be repeated; whether anything was changed.
 bool checkpointLoops(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);
 
+// Calls for invokes of allocations in the loop, and of what never returns behind it, where all that an exception would
+// do here is to free memory, which is then lost with it; whether there were any. What was known of the function is to
+// be forgotten then.
+bool dropCleanups(llvm::Loop &loop, const llvm::TargetLibraryInfo &library);
+
 // Makes a number of pointers that the loop passes on in a circle (rotations.cpp); whether there were any.
 bool numberRotations(llvm::Loop &loop);
 

@@ -234,26 +234,17 @@ protected:
     return isLibrary(call, {LibFunc_free}) ? call.getArgOperand(0) : nullptr;
   }
 
-  // Whether all paths from an allocation to the end of the step free it.
-  bool isFreedInStep(const CallBase &call) const {
-    for (BasicBlock *block : loop_.blocks())
-      for (Instruction &inst : *block) {
-        auto *other = dyn_cast<CallBase>(&inst);
-        const Value *freed = other ? freedBy(*other) : nullptr;
-        if (freed && getUnderlyingObject(freed, 0) == &call &&
-            loops_.getLoopFor(block) == loops_.getLoopFor(call.getParent()) &&
-            (block == call.getParent() || after_.dominates(block, call.getParent())))
-          return true;
-      }
-    return false;
-  }
+  // Whether all paths from an allocation to the end of the step, or of the iteration of an inner loop, free it.
+  bool isFreedInStep(const CallBase &call) const;
+  // What an allocation is called where it is freed: itself, or a phi that is nothing else on the ways from there.
+  bool isFreeing(const Value *freed, const CallBase &call, const SmallPtrSetImpl<const BasicBlock *> &behind) const;
 
-  // Whether the memory is allocated in the same step.
+  // Whether the memory is allocated in the same step, if it is any.
   bool isOfStep(Value *pointer) const {
     SmallVector<const Value *, 4> objects;
     getUnderlyingObjects(pointer, objects, nullptr, 0);
     return all_of(objects, [&](const Value *object) {
-      return isAllocation(object) && loop_.contains(cast<Instruction>(object));
+      return isa<ConstantPointerNull>(object) || (isAllocation(object) && loop_.contains(cast<Instruction>(object)));
     });
   }
 
