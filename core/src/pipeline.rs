@@ -12,14 +12,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_analysis::program::callees;
 use enzyme_analysis::{Conflict, Timing};
 use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse, Story};
-use enzyme_ir::{Facts, FastMath, FuncId, Op, Type, TypeId};
-use enzyme_llvm::{Checkpoints, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session};
+use enzyme_ir::{Facts, FastMath, FuncId, LocId, Op, Type, TypeId};
+use enzyme_llvm::{
+    Checkpoints, Diagnostic, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session, Severity,
+};
 
 use crate::batch::{self, BATCH};
 use crate::codes;
 use crate::fortran;
 use crate::forward_split;
 use crate::marker::{self, AUGMENT_SIZE, FORWARD_SPLIT, MARKERS, Marker, OTHER_MARKERS};
+use crate::names;
 use crate::report::{Report, from_problem, from_refusal};
 use crate::rules;
 use crate::tape_size;
@@ -118,6 +121,7 @@ fn work(
         wants_plans: options.print_plan,
         text: String::new(),
         stories: stories.take(),
+        unlimited: Vec::new(),
     };
     let mut engine = Engine::new(log);
     engine.keeps_tapes = calls.iter().any(marker::keeps_tape);
@@ -140,7 +144,7 @@ fn work(
                 failed.insert(n);
                 continue;
             }
-            let outcome = set_loops(session, options, &mut engine, &mut prepare, call, second_bodies)
+            let outcome = set_loops(session, options, &mut engine, &mut prepare, call, (second_bodies, on_tape))
                 .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
             match outcome {
                 Ok((Outcome::Replaced, functions)) => exported.extend(functions),
@@ -467,20 +471,22 @@ fn try_harder(
 }
 
 /// Prepares loops for checkpointing where that is asked for, and those over independent samples for a reversal iteration by
-/// iteration, unless the program marks loops. What was prepared for other calls is forgotten if it cannot stay.
+/// iteration, unless the program marks loops; `second_bodies`: functions may have one for arrays that are apart; `on_tape`: some tangents
+/// are had from a tape alone. What was prepared for other calls is forgotten if it cannot stay.
 fn set_loops(
     session: &mut Session,
     options: &Options,
     engine: &mut Engine,
     prepare: &mut PrepareOptions,
     call: &MarkerCall,
-    second_bodies: bool,
+    (second_bodies, on_tape): (bool, bool),
 ) -> Result<(), Vec<Report>> {
     let max_tape = marker::max_tape(call).map_err(|r| vec![r])?.unwrap_or(options.max_tape);
     let has_marks = session.find_function(CHECKPOINT_MARK).is_some();
     let mode = marker::mode_of(&call.callee).unwrap_or(Mode::Forward);
     let root = marker::function_of(call).ok();
-    let checkpoints = root.filter(|_| mode != Mode::Forward && (max_tape > 0 || has_marks));
+    // Tangents that are had from a tape alone have no memory in which steps could be repeated.
+    let checkpoints = root.filter(|_| mode != Mode::Forward && !on_tape && (max_tape > 0 || has_marks));
     let checkpoints = checkpoints.map(|root| Checkpoints { root, max_tape });
     // A body that was prepared before, for another call, is as right: forward derivatives prepare it as combined ones want it.
     let is_split = matches!(mode, Mode::Augmented | Mode::Gradient);
@@ -640,6 +646,7 @@ fn differentiate(
     if alone {
         engine.forget_made();
     }
+    engine.log.unlimited.clear();
     let made = engine.differentiate(&mut session.ir, &facts, &request, synthesis);
     let made = made.and_then(|first| match &other {
         Some(r) => match engine.differentiate(&mut session.ir, &facts, r, synthesis) {
@@ -672,8 +679,25 @@ fn differentiate(
             eprintln!("{}", enzyme_ir::text::print_func(&session.ir, &session.ir.funcs[*f]));
         }
     }
+    warn_of_limits(session, std::mem::take(&mut engine.log.unlimited));
     let functions = engine.written[already..].to_vec();
     put(session, engine, asker, &marker, &derivative, functions, number)
+}
+
+/// Says which loops may keep more than the limit on the tape grants.
+fn warn_of_limits(session: &mut Session, loops: Vec<(FuncId, Option<LocId>, String)>) {
+    for (function, loc, why) in loops {
+        let message = format!("what this loop keeps for its gradient has no limit: {}", names::readable(&why));
+        session.diagnose(&Diagnostic {
+            severity: Severity::Warning,
+            code: "",
+            message,
+            notes: Vec::new(),
+            help: "docs/checkpointing.md says which loops can be checkpointed; -enzyme-print-plan says what they keep",
+            function: Some(function),
+            loc,
+        });
+    }
 }
 
 /// Refuses an integer of which parts are floats, if nothing is said of it: that it is constant would be a guess.

@@ -109,6 +109,32 @@ double copied(const double *start, int n, int steps, double rate)
     return sum;
 }
 
+std::vector<double> slopes(const std::vector<double> &u, double rate)
+{
+    std::vector<double> out(u.size());
+    for (size_t i = 1; i + 1 < u.size(); i++)
+        out[i] = rate * (u[i - 1] - 2.0 * u[i] + u[i + 1]) - 0.02 * u[i] * u[i] * u[i];
+    return out;
+}
+
+double stages(const double *start, int n, int steps, double rate)
+{
+    std::vector<double> now(start, start + n);
+    for (int t = 0; t < steps; t++) {
+        const std::vector<double> first = slopes(now, rate);
+        std::vector<double> middle(now.size());
+        for (size_t i = 0; i < now.size(); i++)
+            middle[i] = now[i] + 0.5 * first[i];
+        const std::vector<double> second = slopes(middle, rate);
+        for (size_t i = 0; i < now.size(); i++)
+            now[i] += second[i];
+    }
+    double sum = 0.0;
+    for (double value : now)
+        sum += value * value;
+    return sum;
+}
+
 enum { N = CORPUS_SIZE(24, 6), SIZE = N + 1 };
 
 double point[SIZE];
@@ -161,7 +187,8 @@ const corpus_problem swapped_problem = problem<swapped>("cpp_checkpoint_containe
 const corpus_problem owned_problem = problem<owned>("cpp_checkpoint_containers_owned");
 const corpus_problem halves_problem = problem<halves>("cpp_checkpoint_containers_halves");
 const corpus_problem copied_problem = problem<copied>("cpp_checkpoint_containers_copied");
+const corpus_problem stages_problem = problem<stages>("cpp_checkpoint_containers_stages");
 
 } // namespace
 
-CORPUS_MAIN(&swapped_problem, &owned_problem, &halves_problem, &copied_problem)
+CORPUS_MAIN(&swapped_problem, &owned_problem, &halves_problem, &copied_problem, &stages_problem)

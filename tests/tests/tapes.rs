@@ -81,13 +81,14 @@ fn main() -> ExitCode {
     };
     let fetched = Trial::test("rk4_fetched", || fetches_little("rk4", "100").map_err(|e| e.to_string().into()));
     let schedule = Trial::test("schedule", || schedule().map_err(|e| e.to_string().into()));
+    let unlimited = Trial::test("unlimited", || unlimited().map_err(|e| e.to_string().into()));
     let trials = LIMITS
         .into_iter()
         .map(little)
         .chain(FAST.into_iter().map(fast))
         .chain(GRANTED.into_iter().map(granted))
         .chain(STATES.into_iter().map(state))
-        .chain([fetched, schedule])
+        .chain([fetched, schedule, unlimited])
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -118,6 +119,21 @@ fn schedule() -> Result<()> {
     let program = Compilation::new(source, folder.path().join("schedule"), Level::O1).flags(flags).build()?;
     let finished = corpus::run(&program, &[])?.expect_success("the schedule is not as it should be")?;
     if finished.stdout.trim() == "ok" { Ok(()) } else { Err(finished.failure("the schedule says nothing")) }
+}
+
+/// Of a loop for which a limit does not hold the compiler warns, at its line, and of no other.
+fn unlimited() -> Result<()> {
+    let folder = scratch()?;
+    let source = root().join("tests/tapes/unlimited.c");
+    let text = std::fs::read_to_string(&source).map_err(Error::io(format!("reading {}", source.display())))?;
+    let line = text.lines().position(|line| line.ends_with("// warned of")).unwrap_or_default() + 1;
+    let compilation = Compilation::new(source, folder.path().join("unlimited.o"), Level::O2);
+    let finished = compilation.flags(["-g"]).only_compile().with_plugin()?.run()?.expect_success("it was refused")?;
+    let warnings: Vec<&str> = finished.stderr.lines().filter(|line| line.contains("warning:")).collect();
+    match warnings.as_slice() {
+        [one] if one.contains(&format!("unlimited.c:{line}:")) && one.contains("it carries a pointer") => Ok(()),
+        _ => Err(finished.failure("it does not warn of that loop alone")),
+    }
 }
 
 fn keeps_little(name: &str, size: &str, most: u64, limit: Option<u64>, mode: Mode) -> Result<()> {

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::{Activity, Callee, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BinOp, BlockId, Func, FuncId, InstId, IntPred, MemClass, Module, Op, ValueId};
+use enzyme_ir::{BinOp, BlockId, Func, FuncId, InstId, IntPred, LocId, MemClass, Module, Op, ValueId};
 
 use crate::emit::Emit;
 use crate::keys::{Key, Subject};
@@ -39,6 +39,9 @@ pub const WANTED: &str = "enzyme.checkpoint.wanted.";
 pub const SHARE: &str = "enzyme.checkpoint.share";
 /// Prefix of the names of functions that ask what a loop would cache in each step.
 pub const ROW: &str = "enzyme.checkpoint.row.";
+
+/// Prefix of the name of a function that is called, with the limit, before a loop which cannot be checkpointed; the reason follows.
+pub const REFUSED: &str = "enzyme.checkpoint.refused.";
 
 /// Parameters of a loop function between those of the steps and the regions.
 const FIXED: usize = 4;
@@ -300,6 +303,8 @@ pub enum Question {
     Share,
     /// The bytes that a loop would cache in each step, 0 if nobody knows; asked as `Wanted` is.
     Row,
+    /// Nothing: it says that the loop behind it cannot be checkpointed.
+    Refused,
 }
 
 /// What the call `i` asks, if it is a question.
@@ -311,6 +316,8 @@ pub fn question(module: &Module, func: &Func, i: InstId) -> Option<Question> {
         Some(Question::Share)
     } else if name.starts_with(ROW) {
         Some(Question::Row)
+    } else if name.starts_with(REFUSED) {
+        Some(Question::Refused)
     } else {
         None
     }
@@ -323,6 +330,58 @@ pub fn sharing(module: &Module, s: &Subject<'_>, plan: &Plan) -> u64 {
     };
     let caches = |i: &InstId| estimate(module, s, plan, *i).is_none_or(|e| !e.is_empty());
     (s.func.placed().map(|e| e.1).filter(asks).filter(caches).count() as u64).max(1)
+}
+
+/// Loops of `s` that may keep more than the limit grants, and cannot be checkpointed: place and reason. Not told of loops without
+/// others in them, which mostly make or read the data.
+pub fn unlimited(
+    module: &Module,
+    s: &Subject<'_>,
+    plan: &Plan,
+    derivatives: &dyn Derivatives,
+) -> Vec<(Option<LocId>, String)> {
+    let mut out = Vec::new();
+    for (block, i) in s.func.placed().filter(|(_, i)| matches!(s.func.insts[*i].op, Op::Call(_))) {
+        let (plain, at, why) = match question(module, s.func, i) {
+            Some(Question::Refused) => {
+                let name = module.direct_callee(s.func, i).map(|f| module.funcs[f].name.as_str());
+                let why = name.and_then(|n| n.strip_prefix(REFUSED)).unwrap_or_default();
+                let plain = s.shape.loops.loops().find(|(_, l)| l.preheader == Some(block)).map(|(id, _)| id);
+                (plain, i, why)
+            }
+            Some(Question::Wanted) => {
+                let Some(call) = loop_call(module, s, i) else { continue };
+                let key = crate::reverse::callee_key(module, s, call, Mode::Augmented);
+                let Some(Err(why)) = key.map(|k| derivatives.checkpointed(module, &k)) else { continue };
+                (plain_loop(s, i), call, why)
+            }
+            _ => continue,
+        };
+        let plain = plain.filter(|p| s.shape.loops.loops().any(|(_, l)| l.parent == Some(*p)));
+        let limit = s.func.call_args(i).first().and_then(|v| module.ctx.consts.as_u64(s.func.as_const(*v)?));
+        if let Some(plain) = plain
+            && cached_in(module, s, plan, plain).is_none_or(|bytes| bytes > limit.unwrap_or(0))
+        {
+            out.push((s.func.insts[at].loc, why.to_owned()));
+        }
+    }
+    out
+}
+
+/// Bytes that all runs of the loop cache, if that is a number.
+fn cached_in(module: &Module, s: &Subject<'_>, plan: &Plan, plain: LoopId) -> Option<u64> {
+    let inside = |l: &LoopId| s.shape.loops.loops().any(|(id, x)| id == *l && s.shape.loops.contains(plain, x.header));
+    let times = |l: LoopId| {
+        let around = std::iter::successors(Some(l), |l| s.scope(Key::Count(*l))).take_while(inside);
+        around.map(|l| s.trips_of(module, l)).try_fold(1u64, |all, one| Some(all.saturating_mul(one?)))
+    };
+    let rows = plan.loops.iter().map(|(l, cache)| (*l, cache.keys.as_slice()));
+    let steady = plan.steady.iter().map(|cache| (cache.place.over, cache.keys.as_slice()));
+    let mut sum = 0u64;
+    for (l, keys) in rows.chain(steady).filter(|(l, keys)| inside(l) && !keys.is_empty()) {
+        sum = sum.saturating_add(bytes_of(module, s, keys).saturating_mul(times(l)?));
+    }
+    Some(sum)
 }
 
 /// The call of the loop function that runs where the answer to the question `i` is yes.
@@ -354,7 +413,7 @@ impl Reverse<'_, '_> {
         }
         let key = loop_call(self.e.module, &self.s, i)
             .and_then(|call| crate::reverse::callee_key(self.e.module, &self.s, call, Mode::Augmented));
-        if !key.is_some_and(|k| self.derivatives.is_checkpointed(self.e.module, &k)) {
+        if !key.is_some_and(|k| self.derivatives.checkpointed(self.e.module, &k).is_ok()) {
             return self.e.b().int(i1, 0);
         }
         let terms = estimate(self.e.module, &self.s, self.plan, i);

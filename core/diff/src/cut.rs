@@ -30,7 +30,6 @@ use petgraph::visit::EdgeRef;
 
 use crate::keys::cost::LOAD;
 use crate::keys::{Key, Source, Subject, cached_bytes, derive};
-use crate::shape::Trip;
 
 type Sources = BTreeMap<Key, Source>;
 type Computed = SecondaryMap<InstId, bool>;
@@ -78,12 +77,7 @@ pub fn weight(module: &Module, s: &Subject<'_>, l: Option<LoopId>) -> u64 {
     let mut total = 1u64;
     let mut at = l;
     while let Some(id) = at {
-        let known = match s.shape.trips.get(&id) {
-            Some(Trip::Known(v)) => {
-                s.func.as_const(*v).and_then(|c| module.ctx.consts.as_u64(c)).map(|n| n.saturating_add(1))
-            }
-            Some(Trip::Counted) | None => None,
-        };
+        let known = s.trips_of(module, id);
         let unknown = if s.shape.gathering.contains(&id) { UNKNOWN_PAIRS } else { UNKNOWN_TRIPS };
         total = total.saturating_mul(known.unwrap_or(unknown).max(1)).min(MAX_WEIGHT);
         at = s.scope(Key::Count(id));

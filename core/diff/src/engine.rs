@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::rc::Rc;
 
 use enzyme_analysis::{Activities, Conflict, Context, Program, State, Timing, Units};
-use enzyme_ir::{Const, Facts, FastMath, Func, FuncId, Linkage, Module, Type, ValueId};
+use enzyme_ir::{Const, Facts, FastMath, Func, FuncId, Linkage, LocId, Module, Type, ValueId};
 
 use crate::keys::{Key, Subject};
 use crate::plan::Plan;
@@ -122,6 +122,8 @@ pub struct Log {
     pub text: String,
     /// What is told of each derivative, if it is to be.
     pub stories: Option<Vec<Story>>,
+    /// Loops that may keep more than a limit grants since they cannot be checkpointed: function, place, and why.
+    pub unlimited: Vec<(FuncId, Option<LocId>, String)>,
 }
 
 struct Library<'a> {
@@ -166,13 +168,15 @@ impl Derivatives for Library<'_> {
         crate::unwind::loses(module, self.units, self.activities, func, context)
     }
 
-    fn is_checkpointed(&self, module: &Module, key: &DerivativeKey) -> bool {
+    fn checkpointed(&self, module: &Module, key: &DerivativeKey) -> Result<(), &'static str> {
         let parts = (self.units.get(key.func), self.activities.get(key.func, &key.context));
-        let (Some(unit), Some(activity)) = parts else { return false };
+        let (Some(unit), Some(activity)) = parts else { return Err("nothing flows through it") };
         let func = &module.funcs[key.func];
-        crate::checkpoint::recognise(module, func)
-            .filter(|_| key.width == 1)
-            .is_some_and(|o| crate::checkpoint::plan(o, func, unit, activity, key).is_ok())
+        let outlined = crate::checkpoint::recognise(module, func).ok_or("it is no loop any more")?;
+        if key.width != 1 {
+            return Err("its derivative has several lanes");
+        }
+        crate::checkpoint::plan(outlined, func, unit, activity, key).map(|_| ())
     }
 }
 
@@ -456,6 +460,8 @@ impl Engine {
         } else {
             let plan = self.timing.of("plan: cache or recompute", || Plan::new(module, &s, options.cache_price))?;
             let s = Subject { undo: &plan.undo, ..s };
+            let unlimited = crate::checkpoint::unlimited(module, &s, &plan, &library);
+            self.log.unlimited.extend(unlimited.into_iter().map(|(loc, why)| (key.func, loc, why)));
             if self.log.wants_plans {
                 self.log.text.push_str(&format!("plan of @{}\n{plan}", module.funcs[id].name));
                 self.log.text.push_str(&crate::plan::describe(module, &s, &plan));

@@ -11,7 +11,7 @@ use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BinOp, BlockId, CastOp, Const, Consts, Func, InstId, Module, Op, Type, ValueDef, ValueId};
 
 use crate::request::{DerivativeKey, Mode, has_shadow_pointer};
-use crate::shape::{Merge, Shape};
+use crate::shape::{Merge, Shape, Trip};
 use crate::undo::Undo;
 
 /// A piece of knowledge of the forward sweep.
@@ -217,6 +217,13 @@ impl Subject<'_> {
             return None;
         }
         cone_cost(module, self, address, STANDING_DEPTH).map(|_| i)
+    }
+
+    /// How often the body of `l` runs each time that the loop is entered, if that is a number.
+    pub fn trips_of(&self, module: &Module, l: LoopId) -> Option<u64> {
+        let Some(Trip::Known(v)) = self.shape.trips.get(&l) else { return None };
+        let count = self.func.as_const(*v).and_then(|c| module.ctx.consts.as_u64(c))?;
+        Some(count.saturating_add(1))
     }
 
     /// The innermost loop in which `key` has one value per iteration.

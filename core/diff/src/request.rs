@@ -215,6 +215,6 @@ pub trait Derivatives {
     /// Whether what the function did can't be reversed if it throws.
     fn loses(&self, module: &Module, func: FuncId, context: &Context) -> bool;
 
-    /// Whether this derivative is that of a loop which is checkpointed.
-    fn is_checkpointed(&self, module: &Module, key: &DerivativeKey) -> bool;
+    /// Whether this derivative is that of a loop which is checkpointed; else why it is not.
+    fn checkpointed(&self, module: &Module, key: &DerivativeKey) -> Result<(), &'static str>;
 }

@@ -453,6 +453,18 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
   return true;
 }
 
+// Says before a loop that it cannot be checkpointed.
+void noteRefused(BasicBlock &before, const DebugLoc &at, const Twine &why, uint64_t limit) {
+  IRBuilder<> build(before.getTerminator());
+  FunctionCallee note = before.getModule()->getOrInsertFunction(
+      ("enzyme.checkpoint.refused." + why).str(), FunctionType::get(build.getVoidTy(), {build.getInt64Ty()}, false));
+  auto *callee = cast<Function>(note.getCallee());
+  callee->setDoesNotThrow();
+  callee->setWillReturn();
+  callee->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  build.CreateCall(note, {build.getInt64(limit)})->setDebugLoc(at);
+}
+
 CallInst *markOf(Instruction &inst) {
   auto *call = dyn_cast<CallInst>(&inst);
   const Function *callee = call ? call->getCalledFunction() : nullptr;
@@ -563,6 +575,7 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
       host.functions->invalidate(function, PreservedAnalyses::none());
       hoisted = true;
     }
+  bool refused = false;
   const auto examined = [&](BasicBlock *header, int64_t states, bool apply, unsigned number) {
     Loop *loop = find(header);
     if (!loop)
@@ -570,19 +583,23 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
     const std::string place = enz::placeOf(*loop);
     Candidate candidate(host, function, *loop, options);
     const std::string why = candidate.examine();
-    if (!apply) {
-      if (!why.empty())
-        say("loop at " + place + " of @" + name + " cannot be checkpointed: " + why);
-      return why.empty();
-    }
+    const auto refuse = [&](const Twine &why) {
+      say("loop at " + place + " of @" + name + " cannot be checkpointed: " + why);
+      // The plan says whether it keeps anything at all.
+      if (BasicBlock *before = loop->getLoopPreheader())
+        noteRefused(*before, loop->getStartLoc(), why, options.max_tape);
+      host.functions->invalidate(function, PreservedAnalyses::none());
+      refused = true;
+      return false;
+    };
+    if (!apply)
+      return why.empty() || refuse(why);
     if (!why.empty())
       return false;
-    const bool done = candidate.transform(options.max_tape, states, number);
-    if (!done)
-      say("loop at " + place + " of @" + name +
-          " cannot be checkpointed: the extent of what it writes is not known before it");
+    if (!candidate.transform(options.max_tape, states, number))
+      return refuse("the extent of what it writes is not known before it");
     host.functions->invalidate(function, PreservedAnalyses::none());
-    return done;
+    return true;
   };
   erase_if(work, [&](const auto &entry) { return !examined(entry.first, entry.second, false, 0); });
   unsigned number = 0;
@@ -595,5 +612,5 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
   }
   if (any)
     enz::linkSchedule(host);
-  return any || marked || hoisted;
+  return any || marked || hoisted || refused;
 }

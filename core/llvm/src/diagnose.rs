@@ -97,6 +97,10 @@ impl Session {
     pub fn diagnose(&mut self, diagnostic: &Diagnostic) {
         let told = self.place(diagnostic);
         let keeps = self.kept.is_some();
+        // Who keeps them asks what was refused.
+        if keeps && diagnostic.severity != Severity::Error {
+            return;
+        }
         let list = self.kept.as_mut().unwrap_or(&mut self.said);
         if list.iter().any(|earlier| earlier.says_the_same(&told)) {
             return;
@@ -111,7 +115,7 @@ impl Session {
         unsafe { report_on(self.host, diagnostic, function, loc) };
     }
 
-    /// Keeps diagnostics from here on instead of handing them to the host.
+    /// Keeps errors from here on instead of handing them to the host, and nothing else.
     pub fn keep_diagnostics(&mut self) {
         self.kept.get_or_insert_default();
     }

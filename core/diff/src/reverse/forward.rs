@@ -529,8 +529,8 @@ impl Reverse<'_, '_> {
             }
             return Ok(());
         }
-        if let (Some(question), Some(r)) = (checkpoint::question(self.e.module, self.s.func, i), inst.result) {
-            if self.lane == 0 {
+        if let Some(question) = checkpoint::question(self.e.module, self.s.func, i) {
+            if let Some(r) = inst.result.filter(|_| self.lane == 0) {
                 self.map[r] = Some(self.answer(question, i, &args));
             }
             return Ok(());

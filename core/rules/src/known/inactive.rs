@@ -41,7 +41,8 @@ pub(super) static ROWS: &[KnownFn] = &[
     inactive(
         "questions of the engine's own, about loops",
         HIDDEN,
-        names![starting "enzyme.checkpoint.wanted." "enzyme.checkpoint.share" "enzyme.checkpoint.row."],
+        names![starting "enzyme.checkpoint.wanted." "enzyme.checkpoint.share" "enzyme.checkpoint.row."
+               "enzyme.checkpoint.refused."],
     ),
     with_floats(inactive(
         "floats made of bits, by themselves",

@@ -1,0 +1,25 @@
+// A loop that no limit holds for, as its buffers change places only now and then, and one that keeps nothing.
+#include "../corpus/corpus.h"
+
+static double march(double *restrict u, double *restrict v, int n, int steps)
+{
+    double *now = u, *next = v, sum = 0.0;
+    for (int t = 0; t < steps; t++) { // warned of
+        for (int i = 0; i < n; i++)
+            next[i] = now[i] + 0.1 * sin(now[i]);
+        if (next[0] > 0.5) {
+            double *spare = now;
+            now = next;
+            next = spare;
+        }
+    }
+    for (int t = 0; t < steps; t++)
+        for (int i = 0; i < n; i++)
+            sum += now[i] * t;
+    return sum;
+}
+
+void gradient(double *u, double *du, double *v, double *dv, int n, int steps)
+{
+    __enzyme_autodiff((void *)march, enzyme_dup, u, du, enzyme_dup, v, dv, n, steps, enzyme_max_tape, (size_t)1 << 20);
+}
