@@ -144,7 +144,9 @@ fn work(
                 failed.insert(n);
                 continue;
             }
-            let outcome = set_loops(session, options, &mut engine, &mut prepare, call, (second_bodies, on_tape))
+            // Tangents that are had from a tape alone have no memory in which steps could be repeated.
+            let limits = !on_tape && !is_reversed(&calls, &needs, n);
+            let outcome = set_loops(session, options, &mut engine, &mut prepare, call, (second_bodies, limits))
                 .and_then(|()| try_harder(session, options, phase, &mut engine, &mut prepare, call, n));
             match outcome {
                 Ok((Outcome::Replaced, functions)) => exported.extend(functions),
@@ -220,6 +222,23 @@ fn asked_by(session: &Session, calls: Vec<MarkerCall>, name: &str) -> Vec<Marker
         }
     }
     calls.into_iter().enumerate().filter(|(n, _)| wanted.contains(n)).map(|(_, call)| call).collect()
+}
+
+/// Whether reverse mode goes through what the call `n` stands for: what puts states back has no types, and no adjoint.
+fn is_reversed(calls: &[MarkerCall], needs: &[(usize, usize)], n: usize) -> bool {
+    let mut seen = BTreeSet::from([n]);
+    let mut work = vec![n];
+    while let Some(n) = work.pop() {
+        for (outer, _) in needs.iter().filter(|(_, inner)| *inner == n) {
+            if marker::mode_of(&calls[*outer].callee).unwrap_or(Mode::Forward) != Mode::Forward {
+                return true;
+            }
+            if seen.insert(*outer) {
+                work.push(*outer);
+            }
+        }
+    }
+    false
 }
 
 /// The numbers below `count` in rounds: what one needs comes in an earlier round, unless both need each other.
@@ -471,22 +490,21 @@ fn try_harder(
 }
 
 /// Prepares loops for checkpointing where that is asked for, and those over independent samples for a reversal iteration by
-/// iteration, unless the program marks loops; `second_bodies`: functions may have one for arrays that are apart; `on_tape`: some tangents
-/// are had from a tape alone. What was prepared for other calls is forgotten if it cannot stay.
+/// iteration, unless the program marks loops; `second_bodies`: functions may have one for arrays that are apart; `limits`: loops may be
+/// checkpointed. What was prepared for other calls is forgotten if it cannot stay.
 fn set_loops(
     session: &mut Session,
     options: &Options,
     engine: &mut Engine,
     prepare: &mut PrepareOptions,
     call: &MarkerCall,
-    (second_bodies, on_tape): (bool, bool),
+    (second_bodies, limits): (bool, bool),
 ) -> Result<(), Vec<Report>> {
     let max_tape = marker::max_tape(call).map_err(|r| vec![r])?.unwrap_or(options.max_tape);
     let has_marks = session.find_function(CHECKPOINT_MARK).is_some();
     let mode = marker::mode_of(&call.callee).unwrap_or(Mode::Forward);
     let root = marker::function_of(call).ok();
-    // Tangents that are had from a tape alone have no memory in which steps could be repeated.
-    let checkpoints = root.filter(|_| mode != Mode::Forward && !on_tape && (max_tape > 0 || has_marks));
+    let checkpoints = root.filter(|_| mode != Mode::Forward && limits && (max_tape > 0 || has_marks));
     let checkpoints = checkpoints.map(|root| Checkpoints { root, max_tape });
     // A body that was prepared before, for another call, is as right: forward derivatives prepare it as combined ones want it.
     let is_split = matches!(mode, Mode::Augmented | Mode::Gradient);

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_analysis::{Activity, Callee, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
-use enzyme_ir::{BinOp, BlockId, Func, FuncId, InstId, IntPred, LocId, MemClass, Module, Op, ValueId};
+use enzyme_ir::{BinOp, BlockId, CastOp, Func, FuncId, InstId, IntPred, LocId, MemClass, Module, Op, ValueId};
 
 use crate::emit::Emit;
 use crate::keys::{Key, Subject};
@@ -30,6 +30,7 @@ use crate::plan::{Plan, Rows};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{DerivativeKey, Derivatives, Mode, Signature};
 use crate::reverse::Reverse;
+use crate::schedule::{done_again, share_out};
 
 /// Prefix of the names of loop functions.
 pub const LOOP: &str = "enzyme.checkpoint.loop.";
@@ -48,8 +49,6 @@ const FIXED: usize = 4;
 /// Arguments of the question before the trip counts, of which that of the loop itself comes first: the limit, and what
 /// checkpoints take at least.
 const ASKED: usize = 2;
-/// So many states are looked at to say how many steps are repeated.
-const MOST_COUNTED: u64 = 1 << 16;
 /// Bytes that the list of states takes for each (`checkpoint.c`).
 const ENTRY: u64 = 48;
 
@@ -120,7 +119,8 @@ pub fn plan(
         if n >= outlined.written && class.is_some_and(|c| key.kept.contains(&c)) {
             continue;
         }
-        if class.is_some_and(|c| unit.memory.classes[c].targets().count() > 0) {
+        let holds_pointers = |c| unit.memory.classes[c].has_pointers() || unit.memory.classes[c].targets().count() > 0;
+        if class.is_some_and(holds_pointers) {
             return Err("it writes memory that may hold pointers");
         }
         saved.insert(n);
@@ -413,7 +413,7 @@ impl Reverse<'_, '_> {
         }
         let key = loop_call(self.e.module, &self.s, i)
             .and_then(|call| crate::reverse::callee_key(self.e.module, &self.s, call, Mode::Augmented));
-        if !key.is_some_and(|k| self.derivatives.checkpointed(self.e.module, &k).is_ok()) {
+        if key.is_none_or(|k| self.derivatives.checkpointed(self.e.module, &k).is_err()) {
             return self.e.b().int(i1, 0);
         }
         let terms = estimate(self.e.module, &self.s, self.plan, i);
@@ -421,7 +421,47 @@ impl Reverse<'_, '_> {
         let least = values.get(1).copied().unwrap_or(share);
         let is_more = self.e.b().icmp(IntPred::Ugt, least, share);
         let bound = self.e.choose(is_more, least, share);
-        compare(&mut self.e, terms, bound, &values)
+        let wanted = compare(&mut self.e, terms, bound, &values);
+        match loop_call(self.e.module, &self.s, i).and_then(|call| self.mixes_shadows(call)) {
+            Some(mixed) => {
+                let one = self.e.b().int(i1, 1);
+                let apart = self.e.b().binary(BinOp::Xor, mixed, one);
+                self.e.b().binary(BinOp::And, wanted, apart)
+            }
+            None => wanted,
+        }
+    }
+
+    /// Whether shadows lie among the memory that a state is of, as where numbers and their shadows are fields of one record: they
+    /// would go back with it. None if there are no shadows.
+    fn mixes_shadows(&mut self, call: InstId) -> Option<ValueId> {
+        let callee = self.e.module.direct_callee(self.s.func, call)?;
+        let outlined = recognise(self.e.module, &self.e.module.funcs[callee])?;
+        let regions: Vec<ValueId> = self.s.func.call_args(call)[outlined.inputs + FIXED..].to_vec();
+        let zero = self.e.b().i64(0);
+        let mut any = None;
+        for region in regions.chunks_exact(2).take(outlined.written) {
+            let (at, bytes) = (region[0], region[1]);
+            let Some(shadow) = Some(at).filter(|at| self.s.has_shadow(*at)).and_then(|at| self.forward_shadow(at).ok())
+            else {
+                continue;
+            };
+            let i64 = self.e.module.ctx.types.int(64);
+            let ends = [shadow, self.forward_value(at)].map(|p| self.e.b().cast(CastOp::PtrToInt, p, i64));
+            let distance = self.e.b().binary(BinOp::Sub, ends[0], ends[1]);
+            let bytes = self.forward_value(bytes);
+            let negated = self.e.b().binary(BinOp::Sub, zero, bytes);
+            let is_less = self.e.b().icmp(IntPred::Slt, bytes, zero);
+            let length = self.e.choose(is_less, negated, bytes);
+            let both = self.e.b().add(length, length);
+            let from_below = self.e.b().add(distance, length);
+            let meets = self.e.b().icmp(IntPred::Ult, from_below, both);
+            // Memory without a shadow of its own stands for it.
+            let is_other = self.e.b().icmp(IntPred::Ne, distance, zero);
+            let mixed = self.e.b().binary(BinOp::And, meets, is_other);
+            any = Some(any.map_or(mixed, |before| self.e.b().binary(BinOp::Or, before, mixed)));
+        }
+        any
     }
 }
 
@@ -578,7 +618,9 @@ fn describe_states(
     let asks = |n: usize| args.get(outlined.inputs + n).and_then(|v| s.func.def_inst(*v));
     let limit = asks(0).and_then(|i| s.func.call_args(i).first()).and_then(|v| number(*v)).map(|n| n / shares);
     let first = outlined.inputs + FIXED + 1;
-    let sizes: Vec<Option<u64>> = (0..outlined.written).map(|n| at(first + 2 * n)).collect();
+    // Less than nothing of what each step fills before it reads it.
+    let kept = |bytes: u64| if (bytes as i64) < 0 { 0 } else { bytes };
+    let sizes: Vec<Option<u64>> = (0..outlined.written).map(|n| at(first + 2 * n).map(kept)).collect();
     let state: Option<u64> = sizes.iter().copied().sum();
     let known = steps.filter(|n| *n != u64::MAX);
     let row = asks(3).map_or(Some(0), |i| row_of(module, s, plan, i));
@@ -625,153 +667,4 @@ fn row_of(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<u6
         sum = sum.saturating_add(product);
     }
     Some(sum)
-}
-
-/// How a schedule shares out what it may take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Shares {
-    /// Steps that are reversed at once.
-    block: u64,
-    /// States that are kept.
-    states: u64,
-}
-
-/// How a schedule shares out so many bytes (`share_out` of `checkpoint.c`), where a state takes `state` and what a step
-/// caches `row`, 0 if nobody knows.
-fn share_out(bytes: u64, state: u64, row: u64, steps: Option<u64>) -> Shares {
-    let state = state.max(1);
-    let mut best = Shares { block: 1, states: (bytes / state).max(1) };
-    if row == 0 || bytes < state {
-        return best;
-    }
-    let Some(steps) = steps else {
-        let block = (bytes / 2).min(bytes - state) / row;
-        return if block > 1 { Shares { block, states: ((bytes - block * row) / state).max(1) } } else { best };
-    };
-    let (mut least, mut block) = (None, 1u64);
-    while let Some(caches) = block.checked_mul(row).filter(|n| *n <= bytes - state) {
-        let count = steps.div_ceil(block);
-        let states = ((bytes - caches) / state).min(count).max(1);
-        let again = repeated(count, states).saturating_sub(count.saturating_sub(1)).saturating_mul(block);
-        let taken = (again, caches + states * state);
-        if least.is_none_or(|l| taken < l) {
-            least = Some(taken);
-            best = Shares { block, states };
-        }
-        if count <= 1 {
-            break;
-        }
-        block += 1 + block / 8;
-    }
-    best
-}
-
-/// Of (c + r)! / (c! r!) no more than a large number.
-fn choose(n: u128, k: u128) -> u128 {
-    let k = k.min(n - k);
-    let mut c = 1u128;
-    for i in 0..k {
-        c = c.saturating_mul(n - i) / (i + 1);
-        // From here on it only grows.
-        if c >= 1 << 100 {
-            return 1 << 100;
-        }
-    }
-    c
-}
-
-/// The least number of times that no step has to be done more often where `steps` are reversed with `states` kept: the least r
-/// for which (c + r)! / (c! r!) is not below the steps.
-fn repetitions(steps: u128, states: u128) -> u128 {
-    // r = steps always is enough.
-    let (mut low, mut r) = (0u128, steps);
-    while low < r {
-        let middle = (low + r) / 2;
-        if choose(states + middle, middle) < steps {
-            low = middle + 1;
-        } else {
-            r = middle;
-        }
-    }
-    r
-}
-
-/// Steps done again where `steps` are reversed with `states` kept, with those from the start to the last one (Griewank and
-/// Walther 2000).
-pub fn repeated(steps: u64, states: u64) -> u64 {
-    let (steps, states) = (u128::from(steps), u128::from(states.max(1)));
-    let r = repetitions(steps, states);
-    let less = if r == 0 { 0 } else { choose(states + r, r - 1) };
-    u64::try_from((r * steps).saturating_sub(less)).unwrap_or(u64::MAX)
-}
-
-/// Where the last of `states` states is kept on the way to the end; none if there are too many to look.
-fn last_kept(steps: u64, states: u64) -> Option<u64> {
-    if states >= steps {
-        return Some(steps.saturating_sub(1));
-    }
-    if states > MOST_COUNTED {
-        return None;
-    }
-    let (mut at, mut left) = (0u64, states.max(1));
-    while left > 1 && steps - at > 1 {
-        let (rest, c) = (u128::from(steps - at), u128::from(left));
-        let r = repetitions(rest, c);
-        let (most, behind) = (choose(c + r - 1, r - 1), choose(c + r - 2, r - 1));
-        let ahead = if rest <= 2 { 1 } else { rest.saturating_sub(behind).min(most).clamp(1, rest - 1) };
-        at += u64::try_from(ahead).ok()?;
-        left -= 1;
-    }
-    Some(at)
-}
-
-/// Steps that a checkpointed loop does beside those that every gradient does: all once, since the derivative of a block does
-/// them itself, and those from states on to where they are reversed. None if nobody counts them.
-fn done_again(steps: u64, states: u64, block: u64) -> Option<u64> {
-    let count = steps.div_ceil(block.max(1));
-    let blocks = repeated(count, states).saturating_sub(last_kept(count, states)?);
-    Some(steps.saturating_add(blocks.saturating_mul(block)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Shares, done_again, repeated, share_out};
-
-    #[test]
-    fn counts_of_repeated_steps() {
-        // Griewank and Walther, "Evaluating Derivatives", chapter 12: 10 steps with 3 states are reversed with 15.
-        assert_eq!(repeated(1, 1), 0);
-        assert_eq!(repeated(4, 1), 6);
-        assert_eq!(repeated(10, 3), 15);
-        assert_eq!(repeated(10, 10), 9);
-        // As fast for any count: one state, and more states than steps.
-        assert_eq!(repeated(1 << 31, 1), (1 << 30) * ((1 << 31) - 1));
-        assert_eq!(repeated(u64::MAX, u64::MAX), u64::MAX - 1);
-    }
-
-    #[test]
-    fn what_is_granted_goes_to_states_and_caches() {
-        // One repetition of all suffices: as much for either.
-        assert_eq!(share_out(1 << 20, 8_048, 8_000, Some(1000)), Shares { block: 33, states: 31 });
-        // Nothing is known of the caches, or nothing fits beside a state.
-        assert_eq!(share_out(1 << 20, 8_048, 0, Some(1000)), Shares { block: 1, states: 130 });
-        assert_eq!(share_out(10_000, 8_048, 8_000, Some(1000)), Shares { block: 1, states: 1 });
-        // Blocks of one step take fewer repetitions than none.
-        let few = share_out(100_000, 8_048, 8_000, Some(1000));
-        assert!(few.block > 1 && few.block * 8_000 + few.states * 8_048 <= 100_000, "{few:?}");
-        assert_eq!(share_out(1 << 20, 8_048, 8_000, None), Shares { block: 65, states: 65 });
-        assert_eq!(share_out(100, 88, 8, None), Shares { block: 1, states: 1 });
-    }
-
-    #[test]
-    fn steps_that_are_done_beside_those_of_every_gradient() {
-        assert_eq!(done_again(1000, 31, 33), Some(1000));
-        assert_eq!(done_again(10, 10, 1), Some(10));
-        // One state: 9 + 8 + ... + 1 on the way to each.
-        assert_eq!(done_again(10, 1, 1), Some(10 + 45));
-        // The second of two states is kept at step 1: from there one step to the last.
-        assert_eq!(done_again(3, 2, 1), Some(3 + 1));
-        assert_eq!(done_again(u64::MAX, u64::MAX, 1), Some(u64::MAX));
-        assert_eq!(done_again(u64::MAX, 1 << 40, 1), None);
-    }
 }

@@ -30,6 +30,7 @@ pub mod refusal;
 pub mod request;
 pub mod reverse;
 pub mod runtime;
+mod schedule;
 pub mod shape;
 pub mod steady;
 pub mod story;
