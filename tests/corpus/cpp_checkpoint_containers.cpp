@@ -1,7 +1,7 @@
 // Steps between containers that change places, under limits that let few of the states be kept: vectors of a class that
-// are swapped, arrays behind std::unique_ptr, two halves of one vector by the parity of the step, and a vector that is
-// copied in each step. All have lengths that are known only when the program runs, so that they may be empty as far as
-// is known.
+// are swapped, arrays behind std::unique_ptr, two halves of one vector by the parity of the step, a vector that is copied in
+// each step, stages that functions return, and assignment to a vector that is long enough, or is so from the first step on.
+// All have lengths that are known only when the program runs, so that they may be empty as far as is known.
 #include "corpus.h"
 
 #include <memory>
@@ -135,6 +135,37 @@ double stages(const double *start, int n, int steps, double rate)
     return sum;
 }
 
+double assigned(const double *start, int n, int steps, double rate)
+{
+    std::vector<double> now(start, start + n), old;
+    old = now;
+    for (int t = 0; t < steps; t++) {
+        // It is long enough, so that no step gives it other memory.
+        old = now;
+        for (size_t i = 1; i + 1 < now.size(); i++)
+            now[i] += rate * (old[i - 1] - 2.0 * old[i] + old[i + 1]) - 0.02 * old[i] * old[i] * old[i];
+    }
+    double sum = 0.0;
+    for (double value : now)
+        sum += value * value;
+    return sum + old[1];
+}
+
+// Only the first step allocates.
+double late(const double *start, int n, int steps, double rate)
+{
+    std::vector<double> now(start, start + n), old;
+    for (int t = 0; t < steps; t++) {
+        old = now;
+        for (size_t i = 1; i + 1 < now.size(); i++)
+            now[i] += rate * (old[i - 1] - 2.0 * old[i] + old[i + 1]) - 0.02 * old[i] * old[i] * old[i];
+    }
+    double sum = 0.0;
+    for (double value : now)
+        sum += value * value;
+    return sum + old[1];
+}
+
 enum { N = CORPUS_SIZE(24, 6), SIZE = N + 1 };
 
 double point[SIZE];
@@ -188,7 +219,10 @@ const corpus_problem owned_problem = problem<owned>("cpp_checkpoint_containers_o
 const corpus_problem halves_problem = problem<halves>("cpp_checkpoint_containers_halves");
 const corpus_problem copied_problem = problem<copied>("cpp_checkpoint_containers_copied");
 const corpus_problem stages_problem = problem<stages>("cpp_checkpoint_containers_stages");
+const corpus_problem assigned_problem = problem<assigned>("cpp_checkpoint_containers_assigned");
+const corpus_problem late_problem = problem<late>("cpp_checkpoint_containers_late");
 
 } // namespace
 
-CORPUS_MAIN(&swapped_problem, &owned_problem, &halves_problem, &copied_problem, &stages_problem)
+CORPUS_MAIN(&swapped_problem, &owned_problem, &halves_problem, &copied_problem, &stages_problem, &assigned_problem,
+            &late_problem)

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 92] = [
+const SOURCES: [&str; 93] = [
     "plugin",
     "options",
     "host",
@@ -48,6 +48,7 @@ const SOURCES: [&str; 92] = [
     "rotations",
     "hoists",
     "unfreed",
+    "settled",
     "temporaries",
     "schedule",
     "samples",

@@ -27,7 +27,9 @@
 #include "llvm/Support/ModRef.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 using namespace llvm;
 
@@ -101,7 +103,8 @@ public:
   using Temporaries::Temporaries;
 
   // Whether it could be done.
-  bool transform(uint64_t limit, int64_t states, unsigned number);
+  // `otherwise`: what runs instead, if that is not the loop itself.
+  bool transform(uint64_t limit, int64_t states, unsigned number, BasicBlock *otherwise);
 
 private:
   Function *makeSteps(const Twine &name, const Inputs &inputs, ArrayRef<AllocaInst *> slots,
@@ -261,7 +264,7 @@ Function *Candidate::makeLoop(const Twine &name, Function &steps, ArrayRef<Type 
   return loop;
 }
 
-bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
+bool Candidate::transform(uint64_t limit, int64_t states, unsigned number, BasicBlock *otherwise) {
   LLVMContext &context = function_.getContext();
   BasicBlock *preheader = loop_.getLoopPreheader();
   BasicBlock *header = loop_.getHeader();
@@ -416,10 +419,10 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
     if (always)
       build.CreateBr(checkpointed);
     else
-      build.CreateCondBr(inside, checkpointed, plain);
+      build.CreateCondBr(inside, checkpointed, otherwise ? otherwise : plain);
   } else {
     Value *yes = ask("wanted." + asked, build.getInt1Ty(), wanted);
-    build.CreateCondBr(inside ? build.CreateAnd(yes, inside) : yes, checkpointed, plain);
+    build.CreateCondBr(inside ? build.CreateAnd(yes, inside) : yes, checkpointed, otherwise ? otherwise : plain);
   }
   preheader->getTerminator()->eraseFromParent();
   build.SetInsertPoint(checkpointed);
@@ -448,7 +451,7 @@ bool Candidate::transform(uint64_t limit, int64_t states, unsigned number) {
     else
       out->addCase(build.getInt32(static_cast<uint32_t>(i) + 1), way);
   }
-  if (always)
+  if (always || otherwise)
     EliminateUnreachableBlocks(function_);
   return true;
 }
@@ -566,15 +569,38 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
       hoisted = true;
     }
   }
-  for (const auto &[header, states] : work)
-    // What one round brings out makes more known to the next.
-    for (int round = 0; round < kHoistRounds; ++round) {
-      Loop *loop = find(header);
-      if (!loop || !Candidate(host, function, *loop, options).hoistLoads())
-        break;
-      host.functions->invalidate(function, PreservedAnalyses::none());
+  const auto hoist = [&] {
+    for (const auto &[header, states] : work)
+      // What one round brings out makes more known to the next.
+      for (int round = 0; round < kHoistRounds; ++round) {
+        Loop *loop = find(header);
+        if (!loop || !Candidate(host, function, *loop, options).hoistLoads())
+          break;
+        host.functions->invalidate(function, PreservedAnalyses::none());
+        hoisted = true;
+      }
+  };
+  hoist();
+  // By the header of a clone: where its loop is that runs instead.
+  DenseMap<BasicBlock *, BasicBlock *> otherwise;
+  for (auto &[header, states] : work)
+    if (Loop *loop = find(header)) {
+      const enz::Settled settled = enz::settlePointers(*loop, host.functions->getResult<LoopAnalysis>(function),
+                                                       host.functions->getResult<DominatorTreeAnalysis>(function));
+      if (!settled.header)
+        continue;
+      header = settled.header;
+      otherwise[header] = settled.otherwise;
       hoisted = true;
+      host.functions->invalidate(function, PreservedAnalyses::none());
+      FunctionPassManager shape;
+      shape.addPass(LoopSimplifyPass());
+      shape.addPass(LCSSAPass());
+      shape.run(function, *host.functions);
+      host.functions->invalidate(function, PreservedAnalyses::none());
     }
+  if (!otherwise.empty())
+    hoist();
   bool refused = false;
   const auto examined = [&](BasicBlock *header, int64_t states, bool apply, unsigned number) {
     Loop *loop = find(header);
@@ -596,7 +622,7 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
       return why.empty() || refuse(why);
     if (!why.empty())
       return false;
-    if (!candidate.transform(options.max_tape, states, number))
+    if (!candidate.transform(options.max_tape, states, number, otherwise.lookup(header)))
       return refuse("the extent of what it writes is not known before it");
     host.functions->invalidate(function, PreservedAnalyses::none());
     return true;

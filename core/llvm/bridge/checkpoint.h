@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 
 namespace enz {
 
@@ -19,6 +20,13 @@ bool checkpointLoops(EnzOpaqueHost &host, llvm::Function &function, const EnzPre
 // do here is to free memory, which is then lost with it; whether there were any. What was known of the function is to
 // be forgotten then.
 bool dropCleanups(llvm::Loop &loop, const llvm::TargetLibraryInfo &library);
+
+// The header of a clone of a loop in which pointers stay as they are, and the block before the loop itself, which runs
+// where they may not (settled.cpp); null if there is none.
+struct Settled {
+  llvm::BasicBlock *header = nullptr, *otherwise = nullptr;
+};
+Settled settlePointers(llvm::Loop &loop, llvm::LoopInfo &loops, llvm::DominatorTree &dominators);
 
 // Makes a number of pointers that the loop passes on in a circle (rotations.cpp); whether there were any.
 bool numberRotations(llvm::Loop &loop);

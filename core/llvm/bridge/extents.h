@@ -151,7 +151,8 @@ protected:
       return refuse("it has no exit");
     for (BasicBlock *exit : exits)
       for (PHINode &phi : exit->phis())
-        if (phi.getType()->isPtrOrPtrVectorTy() || phi.getType()->isAggregateType())
+        if ((phi.getType()->isPtrOrPtrVectorTy() || phi.getType()->isAggregateType()) &&
+            !all_of(phi.incoming_values(), [&](const Use &use) { return loop_.isLoopInvariant(use.get()); }))
           return refuse("a pointer leaves it");
   }
 
