@@ -16,6 +16,7 @@
 #include "checkpoint.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -135,12 +136,15 @@ bool Settling::find() {
     always_.clear();
     again = phis_.remove_if([this](PHINode *phi) { return !stays(*phi); });
   }
-  // Behind the loop its values are used by phis alone.
+  // Behind the loop its values are used by phis alone, where it is left.
   for (BasicBlock *block : loop_.blocks())
     for (Instruction &inst : *block)
-      for (User *user : inst.users())
-        if (auto *outside = cast<Instruction>(user); !loop_.contains(outside) && !isa<PHINode>(outside))
+      for (Use &use : inst.uses()) {
+        const auto *outside = cast<Instruction>(use.getUser());
+        const auto *phi = dyn_cast<PHINode>(outside);
+        if (!loop_.contains(outside) && (!phi || !loop_.contains(phi->getIncomingBlock(use))))
           return false;
+      }
   return !always_.empty() && any_of(phis_, [](const PHINode *phi) { return phi->getType()->isPointerTy(); });
 }
 
@@ -155,13 +159,28 @@ Value *Settling::atFirst(IRBuilder<> &build, Value *value, std::map<Value *, Val
   Instruction *copy = inst->clone();
   for (Use &use : copy->operands())
     use.set(atFirst(build, use.get(), known));
-  build.Insert(copy);
-  known[inst] = copy;
-  return copy;
+  Value *&out = known[inst];
+  out = ConstantFoldInstruction(copy, inst->getDataLayout());
+  if (out)
+    copy->deleteValue();
+  else
+    out = build.Insert(copy);
+  return out;
 }
 
 enz::Settled Settling::clone() {
   Function &function = *before_->getParent();
+  IRBuilder<> build(before_->getTerminator());
+  std::map<Value *, Value *> known;
+  Value *all = build.getTrue();
+  for (auto [branch, side] : always_) {
+    Value *holds = atFirst(build, branch->getCondition(), known);
+    // The first step decides, and it is known how.
+    if (isa<Constant>(holds))
+      return {};
+    holds = build.CreateFreeze(holds);
+    all = build.CreateAnd(all, side == 0 ? holds : build.CreateNot(holds));
+  }
   BasicBlock *slow = SplitBlock(before_, before_->getTerminator(), &dominators_, &loops_);
   ValueToValueMapTy map;
   SmallVector<BasicBlock *, 16> blocks;
@@ -177,12 +196,7 @@ enz::Settled Settling::clone() {
     for (PHINode &phi : exit->phis())
       for (unsigned n = 0, count = phi.getNumIncomingValues(); n < count; ++n)
         phi.addIncoming(mapped(phi.getIncomingValue(n)), cast<BasicBlock>(mapped(phi.getIncomingBlock(n))));
-  IRBuilder<> build(before_->getTerminator());
-  std::map<Value *, Value *> known;
-  Value *all = build.getTrue();
   for (auto [branch, side] : always_) {
-    Value *holds = build.CreateFreeze(atFirst(build, branch->getCondition(), known));
-    all = build.CreateAnd(all, side == 0 ? holds : build.CreateNot(holds));
     auto *copy = cast<BranchInst>(mapped(branch));
     BasicBlock *always = copy->getSuccessor(side);
     copy->getSuccessor(1 - side)->removePredecessor(copy->getParent(), /*KeepOneInputPHIs=*/true);
