@@ -96,7 +96,8 @@ static number choose(number n, number k)
 // The least number of repetitions with which `steps` can be reversed from `states`.
 static number repetitions(number steps, number states)
 {
-    number r = 0;
+    // From one state each step is reached from the start.
+    number r = states == 1 ? steps - 1 : 0;
     while (choose(states + r, r) < steps)
         r++;
     return r;
@@ -148,7 +149,8 @@ static void share_out(struct schedule *s, number state)
         if (states > count)
             states = count;
         // All are done once in any case, in the forward sweep.
-        number again = count > 1 ? size * (cost(count, states) - (count - 1)) : 0;
+        const number most = 1LL << 40, times = count > 1 ? cost(count, states) - (count - 1) : 0;
+        number again = times < most / size ? size * times : most;
         number taken = size * s->row + states * state;
         if (least < 0 || again < least || (again == least && taken < smallest)) {
             least = again;

@@ -89,7 +89,9 @@ bool Extents::isFreeing(const Value *freed, const CallBase &call,
   if (object == &call)
     return true;
   const auto *phi = dyn_cast<PHINode>(object);
-  return phi && loop_.contains(phi) && all_of(phi->incoming_values(), [&](const Use &use) {
+  // What comes back to the head of a loop is of another iteration.
+  return phi && loop_.contains(phi) && !loops_.isLoopHeader(phi->getParent()) &&
+         all_of(phi->incoming_values(), [&](const Use &use) {
            return getUnderlyingObject(use.get(), 0) == &call || !behind.contains(phi->getIncomingBlock(use));
          });
 }
