@@ -135,26 +135,12 @@ double stages(const double *start, int n, int steps, double rate)
     return sum;
 }
 
-double assigned(const double *start, int n, int steps, double rate)
+// It is long enough, so that no step gives it other memory; or the first one does.
+template <bool ready> double assigned(const double *start, int n, int steps, double rate)
 {
     std::vector<double> now(start, start + n), old;
-    old = now;
-    for (int t = 0; t < steps; t++) {
-        // It is long enough, so that no step gives it other memory.
+    if (ready)
         old = now;
-        for (size_t i = 1; i + 1 < now.size(); i++)
-            now[i] += rate * (old[i - 1] - 2.0 * old[i] + old[i + 1]) - 0.02 * old[i] * old[i] * old[i];
-    }
-    double sum = 0.0;
-    for (double value : now)
-        sum += value * value;
-    return sum + old[1];
-}
-
-// Only the first step allocates.
-double late(const double *start, int n, int steps, double rate)
-{
-    std::vector<double> now(start, start + n), old;
     for (int t = 0; t < steps; t++) {
         old = now;
         for (size_t i = 1; i + 1 < now.size(); i++)
@@ -219,8 +205,8 @@ const corpus_problem owned_problem = problem<owned>("cpp_checkpoint_containers_o
 const corpus_problem halves_problem = problem<halves>("cpp_checkpoint_containers_halves");
 const corpus_problem copied_problem = problem<copied>("cpp_checkpoint_containers_copied");
 const corpus_problem stages_problem = problem<stages>("cpp_checkpoint_containers_stages");
-const corpus_problem assigned_problem = problem<assigned>("cpp_checkpoint_containers_assigned");
-const corpus_problem late_problem = problem<late>("cpp_checkpoint_containers_late");
+const corpus_problem assigned_problem = problem<assigned<true>>("cpp_checkpoint_containers_assigned");
+const corpus_problem late_problem = problem<assigned<false>>("cpp_checkpoint_containers_late");
 
 } // namespace
 

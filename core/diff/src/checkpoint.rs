@@ -46,8 +46,7 @@ pub const REFUSED: &str = "enzyme.checkpoint.refused.";
 
 /// Parameters of a loop function between those of the steps and the regions.
 const FIXED: usize = 4;
-/// Arguments of the question before the trip counts, of which that of the loop itself comes first: the limit, and what
-/// checkpoints take at least.
+/// Arguments of the question before the trip counts: the limit, and what checkpoints take at least.
 const ASKED: usize = 2;
 /// Bytes that the list of states takes for each (`checkpoint.c`).
 const ENTRY: u64 = 48;
@@ -370,7 +369,7 @@ pub fn unlimited(
 
 /// Bytes that all runs of the loop cache, if that is a number.
 fn cached_in(module: &Module, s: &Subject<'_>, plan: &Plan, plain: LoopId) -> Option<u64> {
-    let inside = |l: &LoopId| s.shape.loops.loops().any(|(id, x)| id == *l && s.shape.loops.contains(plain, x.header));
+    let inside = |l: &LoopId| is_inside(s, *l, plain);
     let times = |l: LoopId| {
         let around = std::iter::successors(Some(l), |l| s.scope(Key::Count(*l))).take_while(inside);
         around.map(|l| s.trips_of(module, l)).try_fold(1u64, |all, one| Some(all.saturating_mul(one?)))
@@ -401,8 +400,9 @@ impl Reverse<'_, '_> {
         let i1 = self.e.module.ctx.types.int(1);
         let values: Vec<ValueId> = args.iter().map(|a| self.forward_value(*a)).collect();
         if question == Question::Row {
-            let terms = estimate(self.e.module, &self.s, self.plan, i);
-            return row(&mut self.e, terms, &values);
+            let terms = estimate_row(self.e.module, &self.s, self.plan, i);
+            let row = terms.and_then(|terms| total(&mut self.e, terms, &values));
+            return row.unwrap_or_else(|| self.e.b().i64(0));
         }
         let Some(limit) = values.first().copied() else { return self.e.b().int(i1, 0) };
         let loops = sharing(self.e.module, &self.s, self.plan);
@@ -469,9 +469,8 @@ impl Reverse<'_, '_> {
 pub fn estimate(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<Estimate> {
     let plain = plain_loop(s, i)?;
     let args = s.func.call_args(i);
-    let header = |b: &BlockId| s.shape.loops.headed_by(*b);
-    let inside = |l: &LoopId| s.shape.loops.loops().any(|(id, x)| id == *l && s.shape.loops.contains(plain, x.header));
-    let order: Vec<LoopId> = s.func.layout.iter().filter_map(header).filter(inside).collect();
+    let inside = |l: &LoopId| is_inside(s, *l, plain);
+    let order = asked_loops(s, plain);
     if order.len() + ASKED != args.len() {
         return None;
     }
@@ -497,6 +496,29 @@ pub fn estimate(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Opt
     Some(out)
 }
 
+/// Whether the loop is `around` or within it.
+fn is_inside(s: &Subject<'_>, l: LoopId, around: LoopId) -> bool {
+    s.shape.loops.loops().any(|(id, x)| id == l && s.shape.loops.contains(around, x.header))
+}
+
+/// The loops of which the trip counts are among the arguments of a question about `plain`, in their order.
+fn asked_loops(s: &Subject<'_>, plain: LoopId) -> Vec<LoopId> {
+    let header = |b: &BlockId| s.shape.loops.headed_by(*b);
+    s.func.layout.iter().filter_map(header).filter(|l| is_inside(s, *l, plain)).collect()
+}
+
+/// What the plain form of the loop that the question `i` is about would cache in each of its own iterations; `None` if nobody
+/// knows.
+fn estimate_row(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<Estimate> {
+    let plain = plain_loop(s, i)?;
+    let own = asked_loops(s, plain).iter().position(|l| *l == plain)? + ASKED;
+    let mut terms = estimate(module, s, plan, i)?;
+    for (_, factors) in &mut terms {
+        factors.retain(|n| *n != own);
+    }
+    Some(terms)
+}
+
 /// The loop that runs where the answer is no.
 fn plain_loop(s: &Subject<'_>, i: InstId) -> Option<LoopId> {
     let block = s.shape.block_of[i]?;
@@ -520,17 +542,6 @@ fn compare(e: &mut Emit<'_>, terms: Option<Estimate>, limit: ValueId, args: &[Va
             e.b().int(i1, 1)
         }
     }
-}
-
-/// What each step of a loop of such an estimate caches, 0 if nobody knows.
-fn row(e: &mut Emit<'_>, terms: Option<Estimate>, args: &[ValueId]) -> ValueId {
-    let terms = terms.map(|mut terms| {
-        for (_, factors) in &mut terms {
-            factors.retain(|n| *n != ASKED);
-        }
-        terms
-    });
-    terms.and_then(|terms| total(e, terms, args)).unwrap_or_else(|| e.b().i64(0))
 }
 
 /// Bytes of rows times trip counts, a large number if they are more; none if a trip count is not known.
@@ -654,11 +665,11 @@ fn describe_states(
 /// What each step caches of the loop that the question `i` is about, if that is a number; 0 if nobody knows.
 fn row_of(module: &Module, s: &Subject<'_>, plan: &Plan, i: InstId) -> Option<u64> {
     let args = s.func.call_args(i);
-    let Some(terms) = estimate(module, s, plan, i) else { return Some(0) };
+    let Some(terms) = estimate_row(module, s, plan, i) else { return Some(0) };
     let mut sum = 0u64;
     for (bytes, factors) in terms {
         let mut product = bytes;
-        for n in factors.iter().filter(|n| **n != ASKED) {
+        for n in &factors {
             let Some(count) = module.ctx.consts.as_u64(s.func.as_const(*args.get(*n)?)?)?.checked_add(1) else {
                 return Some(0);
             };

@@ -611,8 +611,8 @@ bool enz::checkpointLoops(EnzOpaqueHost &host, Function &function, const EnzPrep
     const std::string why = candidate.examine();
     const auto refuse = [&](const Twine &why) {
       say("loop at " + place + " of @" + name + " cannot be checkpointed: " + why);
-      // The plan says whether it keeps anything at all.
-      if (BasicBlock *before = loop->getLoopPreheader())
+      // The plan says whether it keeps anything at all. What may be part of a step is code that runs.
+      if (BasicBlock *before = loop->getLoopPreheader(); before && loop->isOutermost())
         noteRefused(*before, loop->getStartLoc(), why, options.max_tape);
       host.functions->invalidate(function, PreservedAnalyses::none());
       refused = true;

@@ -328,13 +328,16 @@ protected:
            isSizedAllocation(made, 0);
   }
 
-  // An allocation, or what comes together of some and of null: a container that may be empty.
+  // An allocation, or what comes together of some and of null: a container that may be empty. Each is known where its
+  // way there ends.
   bool isSizedAllocation(const Value *value, unsigned depth) const {
     if (const auto *phi = dyn_cast<PHINode>(value))
       return depth < 4 && all_of(
                               phi->incoming_values(),
                               [&](const Use &use) {
-                                return isa<ConstantPointerNull>(use.get()) || isSizedAllocation(use.get(), depth + 1);
+                                return isa<ConstantPointerNull>(use.get()) ||
+                                       (phi->getIncomingBlock(use)->getTerminator() != use.get() &&
+                                        isSizedAllocation(use.get(), depth + 1));
                               });
     const auto *call = dyn_cast<CallBase>(value);
     return call && isAllocation(call) && sizeArguments(*call).has_value();
@@ -591,7 +594,8 @@ protected:
     Value *base = length && length->getType()->isPointerTy() ? nullptr : baseOf(pointer);
     const SmallVector<Value *, 4> places = base ? placesOf(base, loop_) : SmallVector<Value *, 4>();
     const SCEV *turns = evolution_.getBackedgeTakenCount(&loop_);
-    const bool counted = !isa<SCEVCouldNotCompute>(turns) && isKnown(turns);
+    const bool counted =
+        !isa<SCEVCouldNotCompute>(turns) && isKnown(turns) && evolution_.getTypeSizeInBits(turns->getType()) <= 64;
     const SCEV *offset = evolution_.removePointerBase(evolution_.getSCEV(pointer));
     SmallVector<Region, 4> found;
     for (Value *place : places) {

@@ -64,7 +64,8 @@ bool Settling::isOfPhis(Value *value, SmallPtrSetImpl<Value *> &seen) {
     return true;
   if (auto *phi = dyn_cast<PHINode>(inst))
     return phis_.contains(phi);
-  return seen.size() < kLongest && !inst->mayReadOrWriteMemory() && isSafeToSpeculativelyExecute(inst) &&
+  return seen.size() < kLongest && !isa<FreezeInst>(inst) && !inst->mayReadOrWriteMemory() &&
+         isSafeToSpeculativelyExecute(inst) &&
          all_of(inst->operands(), [&](Use &operand) { return isOfPhis(operand.get(), seen); });
 }
 
