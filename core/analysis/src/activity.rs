@@ -780,9 +780,10 @@ impl<'a> Pass<'a> {
         };
         let differentiated = |i: InstId| out.calls.contains_key(&i);
         let thrown = crate::exceptions::thrown(self.program, func, unit, &active, &differentiated);
-        let caught = crate::exceptions::caught(self.program, func, unit, &|v| useful.values[v], &differentiated);
+        let counts = |v: ValueId| useful.values[v];
+        let caught = crate::exceptions::caught(self.program, func, unit, (&active, &counts), &differentiated);
         (out.thrown, out.caught) = (thrown, caught);
-        if let Some(i) = crate::exceptions::read(self.program, func, unit, &|v| useful.values[v]) {
+        if let Some(i) = crate::exceptions::read(self.program, func, unit, &counts) {
             self.conflicts.push(Conflict::Unsupported(i, "what an exception carries"));
         }
         self.check(&out, &useful);

@@ -9,11 +9,11 @@
 
 use std::collections::BTreeSet;
 
-use enzyme_ir::{Func, InstId, Op, ValueId};
+use enzyme_ir::{Func, FuncId, InstId, Op, ValueId};
 
 use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::memory::ClassId;
-use crate::program::{Program, Unit};
+use crate::program::{Program, Unit, callees};
 
 const MAKES: &[&str] = &["__cxa_allocate_exception"];
 const CATCHES: &[&str] = &["__cxa_begin_catch", "__cxa_get_exception_ptr"];
@@ -21,21 +21,42 @@ const CATCHES: &[&str] = &["__cxa_begin_catch", "__cxa_get_exception_ptr"];
 /// Functions of Julia's run-time system that return what was caught.
 const HOLDS: &[&str] = &["jl_current_exception"];
 
-/// Classes of what the named functions return, and of what it points to.
+/// Classes of what the named functions return, of what it points to, and of what is reached from there by steps within it: fields of
+/// one object may have classes of their own.
 fn classes(program: &Program<'_>, func: &Func, unit: &Unit, names: &[&str]) -> BTreeSet<ClassId> {
     let mut out = BTreeSet::new();
-    for (_, i) in func.placed() {
-        let target = program.module.direct_callee(func, i).map(|f| program.module.funcs[f].name.as_str());
-        if let (Some(r), true) = (func.insts[i].result, target.is_some_and(|n| names.contains(&n)))
-            && let Some(c) = unit.memory.class_of[r]
-        {
-            out.extend(unit.memory.chain(c));
+    let mut within = BTreeSet::new();
+    loop {
+        let before = within.len();
+        for (_, i) in func.placed() {
+            let inst = &func.insts[i];
+            let Some(r) = inst.result.filter(|r| !within.contains(r)) else { continue };
+            let is_within = match &inst.op {
+                Op::Gep { .. } | Op::Cast(_) | Op::Freeze | Op::Phi(_) | Op::Select => {
+                    inst.args.iter().any(|v| within.contains(v))
+                }
+                Op::Call(_) | Op::Invoke { .. } => {
+                    let target = program.module.direct_callee(func, i).map(|f| program.module.funcs[f].name.as_str());
+                    target.is_some_and(|n| names.contains(&n))
+                }
+                _ => false,
+            };
+            if is_within {
+                within.insert(r);
+            }
         }
+        if within.len() == before {
+            break;
+        }
+    }
+    for class in within.iter().filter_map(|v| unit.memory.class_of[*v]) {
+        out.extend(unit.memory.chain(class));
     }
     out
 }
 
-/// The first instruction that puts into an exception object what is `active`: a float, or a pointer to active memory.
+/// The first instruction that puts into an exception object what is `active`: a float, or a pointer to active memory; or that calls, for
+/// nothing else that would be differentiated, a function which throws floats.
 pub fn thrown(
     program: &Program<'_>,
     func: &Func,
@@ -43,11 +64,39 @@ pub fn thrown(
     active: &dyn Fn(ValueId) -> bool,
     differentiated: &dyn Fn(InstId) -> bool,
 ) -> Option<InstId> {
-    accessed(program, func, unit, &classes(program, func, unit, MAKES), &|i| match &func.insts[i].op {
+    let here = accessed(program, func, unit, &classes(program, func, unit, MAKES), &|i| match &func.insts[i].op {
         Op::Store(_) => func.insts[i].args.first().is_some_and(|v| active(*v)),
         Op::Load(_) => false,
         _ => differentiated(i) || func.call_args(i).iter().any(|a| active(*a)),
+    });
+    let mut seen = BTreeSet::new();
+    here.or_else(|| {
+        func.placed().map(|e| e.1).find(|i| {
+            !differentiated(*i)
+                && func.call_args(*i).iter().any(|a| active(*a))
+                && matches!(resolve(program.module, func, *i), Callee::Defined(g) if throws_floats(program, g, &mut seen))
+        })
     })
+}
+
+/// Whether `f`, or what it calls, may put floats into an exception object. Of functions that were `seen` this is known.
+fn throws_floats(program: &Program<'_>, f: FuncId, seen: &mut BTreeSet<FuncId>) -> bool {
+    let mut work = vec![f];
+    while let Some(f) = work.pop() {
+        let Some(unit) = program.unit(f).filter(|_| seen.insert(f)) else { continue };
+        let func = program.func(f);
+        let made = classes(program, func, unit, MAKES);
+        let puts = accessed(program, func, unit, &made, &|i| match &func.insts[i].op {
+            Op::Store(_) => func.insts[i].args.first().is_some_and(|v| unit.carry[*v].may()),
+            Op::Load(_) => false,
+            _ => matches!(resolve(program.module, func, i), Callee::Defined(_)),
+        });
+        if puts.is_some() {
+            return true;
+        }
+        work.extend(callees(program.module, func));
+    }
+    false
 }
 
 /// The first instruction that computes with the content of an exception object.
@@ -55,16 +104,19 @@ pub fn caught(
     program: &Program<'_>,
     func: &Func,
     unit: &Unit,
-    useful: &dyn Fn(ValueId) -> bool,
+    (active, useful): (&dyn Fn(ValueId) -> bool, &dyn Fn(ValueId) -> bool),
     differentiated: &dyn Fn(InstId) -> bool,
 ) -> Option<InstId> {
+    let gives = |i: InstId| func.insts[i].result.is_some_and(|r| unit.carry[r].may() && useful(r));
     accessed(program, func, unit, &classes(program, func, unit, CATCHES), &|i| match &func.insts[i].op {
         Op::Store(_) => func.insts[i].args.first().is_some_and(|v| unit.carry[*v].may()),
-        Op::Load(_) => func.insts[i].result.is_some_and(|r| unit.carry[r].may() && useful(r)),
+        Op::Load(_) => gives(i),
         _ => match resolve(program.module, func, i) {
             Callee::Known(k) => matches!(k.memory(), MemoryEffect::Copy { .. } | MemoryEffect::Set { .. }),
             Callee::Math(_) => true,
-            Callee::Defined(_) | Callee::Unknown(_) => differentiated(i),
+            Callee::Defined(_) | Callee::Unknown(_) => {
+                differentiated(i) || gives(i) || func.call_args(i).iter().any(|a| active(*a))
+            }
         },
     })
 }
