@@ -1,4 +1,5 @@
 // corpus: levels O0 O3
+// corpus: debug O0
 // Eigen, PolynomialSolver (companion matrix, Hessenberg form, real Schur form): moduli of the roots of a cubic polynomial and its
 // greatest real root.
 #include <Eigen/Core>

@@ -5,6 +5,7 @@
 //!   That is -O1 with variables kept alive for debuggers, so it has a case of its own, `gmm::Og`, only where the sanitizer has
 //!   none. A program that is not compiled at -Og has its `leaks` at -O1;
 //! - `std_map::libcxx_O2`: with LLVM's C++ library instead of the GNU one, for programs that name levels for it;
+//! - `eigen_qr::debug_O0`: with debug information as well, which tells types, for programs that name levels for it;
 //! - `free_list::valgrind`: the small size at -O2 under valgrind, for the programs that allocate and free in the derived code;
 //! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. C only: the
 //!   interpreter has no C++ library. The tolerance of 1e-9 covers the last places of two implementations of the math functions,
@@ -29,6 +30,8 @@ const NATIVE: &str = "// corpus: native";
 const UNSANITIZED: &str = "// corpus: no sanitizer";
 /// The line of a program that is compiled with libc++, too, at the levels it names.
 const LIBCXX: &str = "// corpus: libc++ ";
+/// The line of a program that is compiled with -g, too, at the levels it names.
+const DEBUG: &str = "// corpus: debug ";
 /// The line of a program that valgrind runs, too.
 const VALGRIND: &str = "// corpus: valgrind";
 /// Valgrind is some fifty times slower than native code.
@@ -63,9 +66,11 @@ fn trials() -> Result<Vec<Trial>> {
                 native(program, level, &["-fsanitize=address", "-g"])
             }));
         }
-        for level in corpus::levels_after(&program.source, LIBCXX)?.unwrap_or_default() {
-            let name = format!("{}::libcxx_{}", program.name, level.name());
-            trials.push(trial(name, &program, move |program| native(program, level, &["-stdlib=libc++"])));
+        for (mark, kind, flag) in [(LIBCXX, "libcxx", "-stdlib=libc++"), (DEBUG, "debug", "-g")] {
+            for level in corpus::levels_after(&program.source, mark)?.unwrap_or_default() {
+                let name = format!("{}::{kind}_{}", program.name, level.name());
+                trials.push(trial(name, &program, move |program| native(program, level, &[flag])));
+            }
         }
         if says(&program, VALGRIND)? {
             trials.push(trial(format!("{}::valgrind", program.name), &program, under_valgrind));

@@ -107,6 +107,8 @@ pub struct Facts {
     /// Types of the bytes that pointer parameters point to, where debug information states them, repeating
     /// with the size of the element, which is the end of the last run.
     pub param_types: BTreeMap<u32, Vec<ByteRun>>,
+    /// Of these, parameters that point to one object, not to an element of an array: references, and objects of member functions.
+    pub alone: BTreeSet<u32>,
     /// Calls through pointers of which direct calls of all functions that are known to fit were branched off: what
     /// they call is in another module.
     pub fallbacks: BTreeSet<InstId>,

@@ -406,6 +406,7 @@ typedef struct EnzByteRun {
   uint32_t param;
   uint32_t kind;
   uint32_t float_kind;
+  uint8_t is_alone; // no element of an array
   uint64_t offset;
   uint64_t size;
 } EnzByteRun;

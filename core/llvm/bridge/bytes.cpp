@@ -112,8 +112,9 @@ public:
       const uint64_t end = runs_.back().offset + runs_.back().size;
       if (end < size)
         runs_.push_back({Bytes{ENZ_BYTE_INTEGER, 0}, end, size - end});
+      const bool isAlone = isObject(*pointer);
       for (const Run &r : runs_)
-        run(nullptr, i - 1 + skipped, r.bytes, r.offset, r.size);
+        run(nullptr, i - 1 + skipped, r.bytes, r.offset, r.size, isAlone);
     }
   }
 
@@ -146,6 +147,11 @@ private:
       return false;
     return type->getTag() == dwarf::DW_TAG_pointer_type || type->getTag() == dwarf::DW_TAG_reference_type ||
            type->getTag() == dwarf::DW_TAG_rvalue_reference_type;
+  }
+
+  // Whether no array is meant: a reference, or the object of a member function.
+  static bool isObject(const DIDerivedType &pointer) {
+    return pointer.getTag() != dwarf::DW_TAG_pointer_type || pointer.isArtificial() || pointer.isObjectPointer();
   }
 
   // Appends the runs of a type; false if some bytes of it are not known.
@@ -222,9 +228,9 @@ private:
     }
   }
 
-  void run(Instruction *inst, unsigned param, Bytes bytes, uint64_t offset, uint64_t size) {
-    sink_->byte_run(sink_->context,
-                    EnzByteRun{enz::in(static_cast<Value *>(inst)), param, bytes.kind, bytes.float_kind, offset, size});
+  void run(Instruction *inst, unsigned param, Bytes bytes, uint64_t offset, uint64_t size, bool isAlone = false) {
+    sink_->byte_run(sink_->context, EnzByteRun{enz::in(static_cast<Value *>(inst)), param, bytes.kind, bytes.float_kind,
+                                               static_cast<uint8_t>(isAlone), offset, size});
   }
 
   const DataLayout &layout_;

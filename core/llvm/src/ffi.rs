@@ -274,6 +274,7 @@ pub struct ByteRunFact {
     pub param: u32,
     pub kind: u32,
     pub float_kind: u32,
+    pub is_alone: u8,
     pub offset: u64,
     pub size: u64,
 }

@@ -192,6 +192,7 @@ fn types_of_bytes_come_from_metadata() {
             run(24, 8, ByteType::Pointer),
         ];
         assert_eq!(facts.param_types[&0], of_struct);
+        assert!(facts.alone.is_empty(), "{:?}", facts.alone);
         let func = &session.ir.funcs[f];
         let copies = insts(func, |op| matches!(op, Op::Call(_)));
         assert_eq!(copies.len(), 1, "{}", text(&session.ir, func));

@@ -138,11 +138,15 @@ impl<'a> Solver<'a> {
                 self.store.add_item(at, item, Proof::Declared);
             }
         }
-        let stated = self.facts.get(&f).and_then(|facts| facts.param_types.get(&(n as u32)));
-        let Some(runs) = stated else { return };
+        let Some(facts) = self.facts.get(&f) else { return };
+        let Some(runs) = facts.param_types.get(&(n as u32)) else { return };
         let period = runs.last().map_or(0, |r| r.offset + r.size);
         for run in runs {
-            let step = if runs.len() == 1 { run.size } else { period };
+            let step = match runs.len() {
+                _ if facts.alone.contains(&(n as u32)) => 0,
+                1 => run.size,
+                _ => period,
+            };
             let span = Span::at(run.offset as i64).step(step, false);
             self.store.add_item(at, Item { span, size: run.size, ty: run.ty }, Proof::Declared);
         }

@@ -192,7 +192,12 @@ pub(super) fn translate(session: &mut Session, func: &mut Func, map: &mut BodyMa
                 let Some(id) = map.insts.get(&inst) else { continue };
                 out.access_types.entry(*id).or_default().push(described);
             }
-            None => out.param_types.entry(run.param).or_default().push(described),
+            None => {
+                out.param_types.entry(run.param).or_default().push(described);
+                if run.is_alone != 0 {
+                    out.alone.insert(run.param);
+                }
+            }
         }
     }
 }
