@@ -19,11 +19,12 @@ esac
 # Where an LLVM other than Debian's packages lives is looked up by the xtask crate in the same order.
 llvm_major=22
 
-# Debian's packages: a build needs LLVM's headers and library, and clang to try the result; the checks load the plugin into each
+# Debian's packages: a build needs LLVM's headers and library, clang to try the result, and libc++'s headers for the bodies of what
+# std::string does there; the checks load the plugin into each
 # host (clang, flang, lld) compile with sanitizers and OpenMP, look at the format of C++, differentiate C++ libraries and BLAS, compare with
 # ADOL-C, and count instructions.
-build_packages="llvm-22-dev libclang-22-dev clang-22"
-test_packages="flang-22 libflang-22-dev lld-22 libomp-22-dev libclang-rt-22-dev clang-format-22 libc++-22-dev libc++abi-22-dev
+build_packages="llvm-22-dev libclang-22-dev clang-22 libc++-22-dev"
+test_packages="flang-22 libflang-22-dev lld-22 libomp-22-dev libclang-rt-22-dev clang-format-22 libc++abi-22-dev
 libarmadillo-dev libeigen3-dev libboost-dev libglm-dev libnanoflann-dev libopenblas-dev liblapacke-dev libcolpack-dev libmpfr-dev libadolc-dev valgrind cmake
 pkg-config libllvm19"
 

@@ -2,7 +2,7 @@
 // lengthened, cut and copied within the differentiated function, in structures, vectors and tables that copy them.
 //
 // corpus: flags -std=c++17
-// corpus: levels O1 Og O2 O3
+// corpus: levels O0 O1 Og O2 O3
 #include <map>
 #include <stdexcept>
 #include <string>

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use enzyme_analysis::callee::KnownCall;
 use enzyme_analysis::{Carry, Object};
-use enzyme_ir::{BinOp, ByteRun, ByteType, Context, FloatKind, InstId, Module, Op, Type, ValueId};
+use enzyme_ir::{ByteRun, ByteType, Context, FloatKind, InstId, Module, Op, Type, ValueId};
 use enzyme_rules::known::Reach;
 
 use crate::keys::Subject;
@@ -29,7 +29,7 @@ pub enum Bytes {
     /// which the run checks. (A string that keeps short content in itself points to itself: its characters and what lies
     /// around it are of one class.)
     Characters,
-    /// Doubles, pointers and integers take turns there: the words tell what they are when the derivative runs.
+    /// Doubles, pointers, integers and characters take turns there: the words tell what they are when the derivative runs.
     Words,
 }
 
@@ -41,20 +41,7 @@ pub fn classify(
     places: &[ValueId],
     len: ValueId,
 ) -> Result<Bytes, Refusal> {
-    classified(s, i, places, fixed_length(module, s, len), is_of_words(module, s, len))
-}
-
-/// Whether `len` is known to be a multiple of a word: what is moved are whole values, rather than characters.
-fn is_of_words(module: &Module, s: &Subject<'_>, len: ValueId) -> bool {
-    let fixed = |v: ValueId| fixed_length(module, s, v);
-    let Some(made) = s.func.def_inst(len).map(|i| &s.func.insts[i]) else {
-        return fixed(len).is_some_and(|n| n.is_multiple_of(WORD));
-    };
-    match (&made.op, made.args.as_slice()) {
-        (Op::Binary(BinOp::Shl), [_, by]) => fixed(*by).is_some_and(|by| (3..64).contains(&by)),
-        (Op::Binary(BinOp::Mul), [a, b]) => [*a, *b].into_iter().filter_map(fixed).any(|n| n.is_multiple_of(WORD)),
-        _ => false,
-    }
+    classify_bytes(s, i, places, fixed_length(module, s, len))
 }
 
 fn fixed_length(module: &Module, s: &Subject<'_>, len: ValueId) -> Option<u64> {
@@ -63,11 +50,6 @@ fn fixed_length(module: &Module, s: &Subject<'_>, len: ValueId) -> Option<u64> {
 
 /// As [`classify`], for a length known or not.
 pub fn classify_bytes(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Option<u64>) -> Result<Bytes, Refusal> {
-    classified(s, i, places, len, false)
-}
-
-/// As [`classify_bytes`]; whether what is moved are whole `words`.
-fn classified(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Option<u64>, words: bool) -> Result<Bytes, Refusal> {
     let source = if let [_, source] = places { s.unit.memory.contents_at(*source, len) } else { None };
     let bytes = source.unwrap_or_else(|| s.unit.memory.bytes_at_all(places, len));
     // In memory that may be constant a value is rather moved as a whole than as so many characters, unless these are too few for one.
@@ -77,13 +59,9 @@ fn classified(s: &Subject<'_>, i: InstId, places: &[ValueId], len: Option<u64>, 
         false => Err(Refusal::new(RefusalKind::UnknownType("the bytes written here")).at(i)),
     };
     if bytes.clash {
-        let told = |tells: &dyn Fn(ValueId) -> bool| places.len() == 2 && are_words(places, len, tells);
-        let certain = words && told(&|p| s.unit.memory.tells_words(p)) || told(&|p| s.unit.memory.tells_all_words(p));
-        return match doubtful() {
-            _ if certain => Ok(Bytes::Words),
-            Err(_) if told(&|p| s.unit.memory.tells_words(p)) => Ok(Bytes::Words),
-            doubtful => doubtful,
-        };
+        // Words whose shadows are zero are moved as characters are.
+        let told = places.len() == 2 && are_words(places, len, &|p| s.unit.memory.tells_words(p));
+        return if told { Ok(Bytes::Words) } else { doubtful() };
     }
     if let Some(kind) = bytes.uniform() {
         return Ok(Bytes::Floats(kind));
@@ -123,7 +101,8 @@ pub fn classify_moved(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> Result<
     }
 }
 
-fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {
+/// Whether what `i` moves are characters, as far as is known.
+pub fn likely_characters(s: &Subject<'_>, i: InstId, places: &[ValueId]) -> bool {
     s.unit.facts.overlapping.contains(&i) || places.iter().any(|p| s.unit.memory.holds_characters(*p))
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use enzyme_analysis::callee::MemoryEffect;
 use enzyme_analysis::{Activity, Callee, ClassId, Unit, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BinOp, BlockId, CastOp, Const, Consts, Func, InstId, Module, Op, Type, ValueDef, ValueId};
@@ -518,4 +519,14 @@ pub fn holds_no_address(consts: &Consts, c: &Const) -> bool {
         Const::Data { .. } => true,
         _ => is_own_shadow(c),
     }
+}
+
+/// Whether `v` is a number that a library function makes of what it reads, as `strlen` does: where it becomes part of an address it is
+/// its own shadow.
+pub fn counts(module: &Module, s: &Subject<'_>, v: ValueId) -> bool {
+    let call = s.func.def_inst(v).filter(|i| s.func.insts[*i].op.call_info().is_some());
+    matches!(module.ctx.types[s.func.ty(v)], Type::Int(_))
+        && call.is_some_and(
+            |i| matches!(resolve(module, s.func, i), Callee::Known(known) if known.memory() == MemoryEffect::None),
+        )
 }

@@ -7,7 +7,7 @@
 //! to that of what was copied. An adjoint so small that it looks like an address stays behind: it is below 2.3e-308.
 //!
 //! Doubles and pointers lie where they are aligned (`FuncMemory::tells_words`). What is copied to where they would not be has no
-//! shadow, which is checked.
+//! shadow, which is checked, unless it comes from constant memory, as texts do.
 //!
 //! Not handled: floats of other formats; sums that must be atomic; machines whose addresses have bits above the lower 52 (tags of
 //! memory).
@@ -29,11 +29,23 @@ fn is_address(e: &mut Emit<'_>, word: ValueId) -> ValueId {
     e.b().icmp(IntPred::Ult, less, most)
 }
 
+/// What lies below is given to no program (Linux: vm.mmap_min_addr); sizes and counters are.
+const LEAST_ADDRESS: u64 = 1 << (8 * SMALL);
+/// The bytes of a word that such numbers fill.
+const SMALL: u64 = 2;
+
+/// The same of an address that a program may have.
+fn is_large_address(e: &mut Emit<'_>, word: ValueId) -> ValueId {
+    let (least, range) = (e.b().i64(LEAST_ADDRESS), e.b().i64(LEAST_NORMAL - LEAST_ADDRESS));
+    let above = e.b().binary(BinOp::Sub, word, least);
+    e.b().icmp(IntPred::Ult, above, range)
+}
+
 /// The shadow of a word out of constant memory: an address is its own, all else has none.
 pub fn of_constant(e: &mut Emit<'_>, word: ValueId) -> ValueId {
     let i64 = e.ty(word);
     let word = e.b().value(Op::Freeze, smallvec![word], i64);
-    let (address, none) = (is_address(e, word), e.b().i64(0));
+    let (address, none) = (is_large_address(e, word), e.b().i64(0));
     e.choose(address, word, none)
 }
 
@@ -210,6 +222,63 @@ pub fn require_integer(e: &mut Emit<'_>, word: ValueId, piece: u64, place: &str)
     e.call_func(f, &[word, text, length]);
 }
 
+/// Ends the program if something among `bytes` of shadow memory at `at`, of what was taken for characters, is an adjoint or, where
+/// `primal` is what it is the shadow of, the shadow of an address. Sizes and addresses that lay there before may have left shadows, which
+/// are none of what lies there now.
+pub fn require_text(e: &mut Emit<'_>, at: ValueId, primal: Option<ValueId>, bytes: ValueId, place: &str) {
+    let line =
+        format!("{place}: enzyme: [E0301] bytes of unknown type that were taken for characters have a derivative\n");
+    let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
+    let f = text_or_stop(e.module, primal.is_some());
+    e.call_func(f, &[at, primal.unwrap_or(at), bytes, text, length]);
+}
+
+/// `void enzyme.rt.words.text…(ptr shadow, ptr primal, i64 bytes, ptr message, i64 length)`: see [`require_text`]; whether shadows of
+/// addresses count.
+fn text_or_stop(module: &mut Module, addresses: bool) -> FuncId {
+    let (ptr, void, i64) = (module.ctx.types.ptr(), module.ctx.types.void(), module.ctx.types.int(64));
+    let stop = zero_or_stop(module);
+    let name = if addresses { "enzyme.rt.words.text" } else { "enzyme.rt.words.text_adjoint" };
+    define(module, name, void, &[ptr, ptr, i64, ptr, i64], |e, args| {
+        let [at, primal, bytes, message, length] = [args[0], args[1], args[2], args[3], args[4]];
+        let done = e.new_block("done");
+        let address = e.b().cast(CastOp::PtrToInt, at, i64);
+        let (front, count) = aligned_words(e, address, bytes);
+        let (size, small, none) = (e.b().i64(SIZE), e.b().i64(SMALL), e.b().i64(0));
+        let within = e.b().icmp(IntPred::Ult, front, bytes);
+        let begin = e.choose(within, front, bytes);
+        e.call_func(stop, &[at, begin, message, length]);
+        // What begins a word may be what is left of a size.
+        let words = e.b().binary(BinOp::Mul, count, size);
+        let end = e.b().add(begin, words);
+        let rest = e.b().binary(BinOp::Sub, bytes, end);
+        let is_more = e.b().icmp(IntPred::Ugt, rest, small);
+        let (after, less) = (e.b().add(end, small), e.b().binary(BinOp::Sub, rest, small));
+        let (tail, less) = (e.b().byte_offset(at, after), e.choose(is_more, less, none));
+        e.call_func(stop, &[tail, less, message, length]);
+        for_each(e, count, done, |e, n| {
+            let offset = e.b().binary(BinOp::Mul, n, size);
+            let offset = e.b().add(begin, offset);
+            let word = e.b().byte_offset(at, offset);
+            let bits = e.b().load(i64, word, SIZE as u32, MemClass::Shadow);
+            let mut idle = is_address(e, bits);
+            if addresses {
+                let beside = e.b().byte_offset(primal, offset);
+                let beside = e.b().load(i64, beside, 1, MemClass::Primal);
+                let [shadow, beside] = [bits, beside].map(|word| is_large_address(e, word));
+                let leads = e.b().binary(BinOp::And, shadow, beside);
+                let i1 = e.module.ctx.types.int(1);
+                let no = e.b().int(i1, 0);
+                idle = e.choose(leads, no, idle);
+            }
+            let checked = e.choose(idle, none, size);
+            e.call_func(stop, &[word, checked, message, length]);
+        });
+        e.block = done;
+        e.b().ret(None);
+    })
+}
+
 /// Takes the adjoints from `bytes` of shadow memory at `at`: something without derivative was put there.
 pub fn discard(e: &mut Emit<'_>, at: ValueId, bytes: ValueId) {
     let f = over_adjoints(e.module, "discard", |e, word, _| {
@@ -266,7 +335,8 @@ fn over_adjoints(module: &mut Module, name: &str, body: impl Fn(&mut Emit<'_>, V
 }
 
 /// Calls what repeats on shadow memory the copying of `bytes` from `from` to `to`, which in primal memory is `primal` and was done.
-pub fn repeat_copy(e: &mut Emit<'_>, [to, from, primal]: [ValueId; 3], bytes: ValueId, place: &str) {
+/// `shadows` is how many bytes of the source have a shadow: none where it is constant memory, of which `from` is no other.
+pub fn repeat_copy(e: &mut Emit<'_>, [to, from, primal]: [ValueId; 3], [bytes, shadows]: [ValueId; 2], place: &str) {
     let f = over_words(e.module, "repeat", false, |e, [to, from, primal]| {
         let i64 = e.module.ctx.types.int(64);
         let [old, shadow, primal] = [(to, MemClass::Shadow), (from, MemClass::Shadow), (primal, MemClass::Primal)]
@@ -274,7 +344,7 @@ pub fn repeat_copy(e: &mut Emit<'_>, [to, from, primal]: [ValueId; 3], bytes: Va
         let new = moved(e, primal, shadow, old);
         e.b().store(new, to, SIZE as u32, MemClass::Shadow);
     });
-    call(e, f, [to, from, primal], bytes, place);
+    call(e, f, [to, from, primal], [bytes, shadows], place);
 }
 
 /// Calls what adds the adjoints of copied words to those of their source.
@@ -288,25 +358,26 @@ pub fn add_copied(e: &mut Emit<'_>, to: ValueId, from: ValueId, bytes: ValueId, 
         let new = added(e, old, amount);
         e.b().store(new, from, SIZE as u32, MemClass::Shadow);
     });
-    call(e, f, [to, from, to], bytes, place);
+    call(e, f, [to, from, to], [bytes, bytes], place);
 }
 
-fn call(e: &mut Emit<'_>, f: FuncId, [to, from, primal]: [ValueId; 3], bytes: ValueId, place: &str) {
+fn call(e: &mut Emit<'_>, f: FuncId, [to, from, primal]: [ValueId; 3], [bytes, shadows]: [ValueId; 2], place: &str) {
     let line =
         format!("{place}: enzyme: [E0301] bytes that were copied to where they are not aligned have a derivative\n");
     let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
-    e.call_func(f, &[to, from, primal, bytes, text, length]);
+    e.call_func(f, &[to, from, primal, bytes, shadows, text, length]);
 }
 
-/// `void enzyme.rt.words.…(ptr to, ptr from, ptr primal, i64 bytes, ptr message, i64 length)`: does something with each aligned word of
-/// regions that may overlap: of those at `to` and `from` the one is read before the other is written over it. If `back`, what
+/// `void enzyme.rt.words.…(ptr to, ptr from, ptr primal, i64 bytes, i64 shadows, ptr message, i64 length)`: does something with each aligned
+/// word of regions that may overlap: of those at `to` and `from` the one is read before the other is written over it. If `back`, what
 /// is at `to` is read, else what is at `from`.
 fn over_words(module: &mut Module, name: &str, back: bool, body: impl FnOnce(&mut Emit<'_>, [ValueId; 3])) -> FuncId {
     let (ptr, void, i64) = (module.ctx.types.ptr(), module.ctx.types.void(), module.ctx.types.int(64));
     let stop = zero_or_stop(module);
     let name = format!("enzyme.rt.words.{name}");
-    define(module, &name, void, &[ptr, ptr, ptr, i64, ptr, i64], |e, args| {
-        let [to, from, primal, bytes, message, length] = [args[0], args[1], args[2], args[3], args[4], args[5]];
+    define(module, &name, void, &[ptr, ptr, ptr, i64, i64, ptr, i64], |e, args| {
+        let [to, from, primal, bytes] = [args[0], args[1], args[2], args[3]];
+        let [shadows, message, length] = [args[4], args[5], args[6]];
         let (apart, askew, even, done) =
             (e.new_block("apart"), e.new_block("askew"), e.new_block("even"), e.new_block("done"));
         let same = e.b().icmp(IntPred::Eq, to, from);
@@ -319,7 +390,8 @@ fn over_words(module: &mut Module, name: &str, back: bool, body: impl FnOnce(&mu
         let is_even = e.b().icmp(IntPred::Eq, off, none);
         e.b().cond_br(is_even, even, askew);
         e.block = askew;
-        e.call_func(stop, &[if back { to } else { from }, bytes, message, length]);
+        // A double may lie across words.
+        e.call_func(stop, &[if back { to } else { from }, shadows, message, length]);
         e.b().br(done);
         e.block = even;
         let (front, count) = aligned_words(e, a, bytes);

@@ -162,17 +162,16 @@ fn library(clang: &str, name: &str, folder: &str) -> Result<(), String> {
     bytes(&bitcode, &format!("{folder}/{name}.inc"))
 }
 
-/// The same of the members of std::string, as C++20 has them; one byte, which is no bitcode, where the compiler finds no library
-/// of C++ for it.
-fn strings(clang: &str, folder: &str) -> Result<(), String> {
-    let bitcode = format!("{folder}/strings.bc");
-    let flags =
-        ["-x", "c++", "-std=c++20", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "strings.cpp", "-o"];
-    let made = Command::new(clang).args(LIBRARY_FLAGS).args(flags).arg(&bitcode).output();
+/// The same of the members of std::string, as C++20 has them; one byte, which is no bitcode, where the compiler does not
+/// find that library of C++.
+fn strings(clang: &str, cxx: &str, folder: &str) -> Result<(), String> {
+    let (bitcode, which) = (format!("{folder}/{cxx}.bc"), format!("-stdlib={cxx}"));
+    let flags = ["-x", "c++", "-std=c++20", &which, "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"];
+    let made = Command::new(clang).args(LIBRARY_FLAGS).args(flags).args(["strings.cpp", "-o", &bitcode]).output();
     if !made.is_ok_and(|made| made.status.success()) {
         std::fs::write(&bitcode, [0]).map_err(|e| format!("{bitcode}: {e}"))?;
     }
-    bytes(&bitcode, &format!("{folder}/strings.inc"))
+    bytes(&bitcode, &format!("{folder}/{cxx}.inc"))
 }
 
 /// Writes what a file has as a list of numbers.
@@ -277,7 +276,9 @@ fn build() -> Result<(), String> {
     for name in LIBRARIES {
         library(&clang, name, &out)?;
     }
-    strings(&clang, &out)?;
+    for cxx in ["libstdc++", "libc++"] {
+        strings(&clang, cxx, &out)?;
+    }
     println!("cargo:libdir={}", tell(&["--libdir"])?);
     println!("cargo:libs={}", tell(&["--link-shared", "--libs"])?);
     // Lints need no objects, and clippy has this script run once more for itself.

@@ -14,15 +14,18 @@ using namespace llvm;
 
 namespace {
 
-// What the build made of three of these files.
+// What the build made of these files.
 constexpr unsigned char kNodes[] = {
 #include "library.inc"
 };
 constexpr unsigned char kFlang[] = {
 #include "flang.inc"
 };
-constexpr unsigned char kStrings[] = {
-#include "strings.inc"
+constexpr unsigned char kGnuStrings[] = {
+#include "libstdc++.inc"
+};
+constexpr unsigned char kLlvmStrings[] = {
+#include "libc++.inc"
 };
 
 // The mark of what is inlined when all else was.
@@ -40,18 +43,21 @@ constexpr StringLiteral kApart = "apart_";
 
 bool isFlang(StringRef name) { return name.starts_with("_FortranA"); }
 
-bool isString(StringRef name) {
+bool isGnuString(StringRef name) {
   name.consume_front("_ZN");
   name.consume_front("K");
   return name.starts_with("St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE");
 }
 
-// Whether members of strings may have been taken in by their callers. Where none was, the library does all that is done
-// with strings, and so they have no shadows.
-bool isOptimised(const Module &module) {
-  return none_of(module.functions(),
-                 [](const Function &function) { return function.hasFnAttribute(Attribute::OptimizeNone); });
+bool isLlvmString(StringRef name) {
+  name.consume_front("_ZN");
+  name.consume_front("K");
+  return name.starts_with("St3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE") ||
+         name.starts_with("St3__1plIcNS_11char_traitsIcEENS_9allocatorIcEEEENS_12basic_string") ||
+         name.starts_with("St3__19to_stringE");
 }
+
+bool isString(StringRef name) { return isGnuString(name) || isLlvmString(name); }
 
 StringRef bitcode(StringRef name) {
   const auto text = [](const unsigned char *bytes, size_t count) {
@@ -61,7 +67,9 @@ StringRef bitcode(StringRef name) {
     return text(kFlang, sizeof kFlang);
   if (enz::isBlas(name))
     return enz::blasBitcode();
-  return isString(name) ? text(kStrings, sizeof kStrings) : text(kNodes, sizeof kNodes);
+  if (isLlvmString(name))
+    return text(kLlvmStrings, sizeof kLlvmStrings);
+  return isGnuString(name) ? text(kGnuStrings, sizeof kGnuStrings) : text(kNodes, sizeof kNodes);
 }
 
 // Whether the body may be meant: same parameters and result. Of BLAS callers of several languages say other things.
@@ -237,7 +245,7 @@ Function *enz::libraryBody(Function &declared) {
     symbol.erase(at + 1, 1);
   if (Function *known = module.getFunction("enzyme.lib." + symbol))
     return fits(declared, *known) ? known : nullptr;
-  if (module.getDataLayout().getPointerSizeInBits(0) != 64 || (isString(symbol) && !isOptimised(module)))
+  if (module.getDataLayout().getPointerSizeInBits(0) != 64)
     return nullptr;
   Expected<std::unique_ptr<Module>> library =
       parseBitcodeFile(MemoryBufferRef(bitcode(symbol), symbol), module.getContext());
@@ -262,10 +270,10 @@ Function *enz::libraryBody(Function &declared) {
 }
 
 bool enz::hasLibraryBody(StringRef name) {
-  return (isString(name) && sizeof kStrings > 1) || name.starts_with("_ZNSt8__detail15_List_node_base") ||
-         name.starts_with("_ZNSt3__119__shared_weak_count") || name.starts_with("_ZNSt3__16__sortIRNS_6__less") ||
-         name.starts_with("_ZSt29_Rb_tree_") || name.starts_with("_ZSt28_Rb_tree_") ||
-         name.starts_with("_ZSt18_Rb_tree_") ||
+  return (isGnuString(name) && sizeof kGnuStrings > 1) || (isLlvmString(name) && sizeof kLlvmStrings > 1) ||
+         name.starts_with("_ZNSt8__detail15_List_node_base") || name.starts_with("_ZNSt3__119__shared_weak_count") ||
+         name.starts_with("_ZNSt3__16__sortIRNS_6__less") || name.starts_with("_ZSt29_Rb_tree_") ||
+         name.starts_with("_ZSt28_Rb_tree_") || name.starts_with("_ZSt18_Rb_tree_") ||
          is_contained({"lfind", "lsearch", "wmemcpy", "wmempcpy", "wmemmove", "__wmemcpy_chk", "__wmempcpy_chk",
                        "__wmemmove_chk"},
                       name);

@@ -359,6 +359,14 @@ impl FuncMemory {
         !class.unaligned && class.floats().into_iter().all(|kind| kind == FloatKind::Double)
     }
 
+    /// Whether `len` bytes behind `p` that are taken for characters are told from parts of floats and pointers when a derivative runs
+    /// (`enzyme_diff::words::require_text`): in words, or where they are too few for a float.
+    pub fn tells_characters(&self, p: ValueId, len: Option<u64>) -> bool {
+        let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
+        let few = |kind: FloatKind| len.is_some_and(|n| n <= bytes::float_bytes(kind) / 2);
+        self.tells_words(p) || class.floats().into_iter().all(few)
+    }
+
     /// The same where the program computes with no integer in the place of a double.
     pub fn tells_all_words(&self, p: ValueId) -> bool {
         let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };

@@ -9,7 +9,8 @@ use smallvec::smallvec;
 use super::forward::place_of;
 use super::{Reverse, as_call, samples};
 use crate::copies::{
-    Bytes, Overwritten, classify, classify_bytes, hides_doubles, hiding_bytes, is_moved, overwritten, taken_for_integer,
+    Bytes, Overwritten, classify, classify_bytes, hides_doubles, hiding_bytes, is_moved, likely_characters,
+    overwritten, taken_for_integer,
 };
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
@@ -270,7 +271,10 @@ impl Reverse<'_, '_> {
             let len = self.e.module.ctx.layout.store_size(&self.e.module.ctx.types, ty).unwrap_or(0);
             let (at, bytes) = (self.shadow(p)?, self.e.b().i64(len));
             let place = place_of(self.e.module, self.s.func, i);
-            crate::runtime::require_zero(&mut self.e, at, bytes, &place);
+            match self.s.unit.memory.tells_characters(p, Some(len)) {
+                true => crate::words::require_text(&mut self.e, at, None, bytes, &place),
+                false => crate::runtime::require_zero(&mut self.e, at, bytes, &place),
+            }
             return Ok(());
         }
         let ty = match self.s.unit.carry[v] {
@@ -608,6 +612,9 @@ impl Reverse<'_, '_> {
             let n = self.shadow_bytes(dst, n)?;
             let place = place_of(self.e.module, self.s.func, i);
             match bytes {
+                Bytes::Characters if self.s.unit.memory.tells_characters(dst, None) => {
+                    crate::words::require_text(&mut self.e, to, None, n, &place);
+                }
                 Bytes::Characters => crate::runtime::require_zero(&mut self.e, to, n, &place),
                 _ => crate::words::require_none(&mut self.e, to, n, &place),
             }
@@ -616,6 +623,11 @@ impl Reverse<'_, '_> {
         let there = self.shadow_bytes(dst, n)?;
         let both = self.shadow_bytes(src, there)?;
         if bytes == Bytes::Words {
+            if self.options.atomic && likely_characters(&self.s, i, &[dst, src]) {
+                let place = place_of(self.e.module, self.s.func, i);
+                crate::words::require_text(&mut self.e, to, None, both, &place);
+                return Ok(());
+            }
             self.add_words(i, to, from, both)?;
             if self.s.is_mixed(dst) || self.s.is_mixed(src) {
                 let rest = self.e.b().binary(enzyme_ir::BinOp::Sub, there, both);

@@ -8,7 +8,8 @@ use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClas
 use super::{Reverse, as_call, samples};
 use crate::checkpoint;
 use crate::copies::{Bytes, classify, taken_for_integer};
-use crate::keys::{Key, holds_no_address, moved_in_lanes};
+use crate::emit::Emit;
+use crate::keys::{Key, counts, holds_no_address, moved_in_lanes};
 use crate::owned::replaces_pointer;
 use crate::plan::{Rows, shadow_release, shadow_rule};
 use crate::refusal::{Refusal, RefusalKind};
@@ -331,7 +332,7 @@ impl Reverse<'_, '_> {
             ValueDef::Const(_) => self.constant_shadow(v),
             ValueDef::Param(_) | ValueDef::Inst(_) => match self.shadows[self.lane].get(&v) {
                 Some(x) => Ok(*x),
-                None if !self.s.has_shadow(v) => Ok(self.forward_value(v)),
+                None if !self.s.has_shadow(v) || counts(self.e.module, &self.s, v) => Ok(self.forward_value(v)),
                 None => {
                     let refusal = Refusal::new(RefusalKind::NoShadow("a pointer of unknown origin".into()));
                     Err(Refusal { inst: self.s.func.def_inst(v), ..refusal })
@@ -458,7 +459,9 @@ impl Reverse<'_, '_> {
         let size = ctx.layout.store_size(&ctx.types, inst.ty).unwrap_or(0);
         let (at, bytes) = (self.forward_shadow(p)?, self.e.b().i64(size));
         let place = place_of(self.e.module, self.s.func, i);
-        crate::runtime::require_zero(&mut self.e, at, bytes, &place);
+        let primal = self.forward_value(p);
+        let tells = self.s.unit.memory.tells_characters(p, Some(size));
+        require_text(&mut self.e, tells, [at, primal], bytes, &place);
         Ok(())
     }
 
@@ -566,18 +569,20 @@ impl Reverse<'_, '_> {
                             }
                         }
                     } else if self.plan.frees.deferred.contains(&i) {
-                        let Some(release) = self.release_of(i, &args) else {
+                        let Some(release) = self.releasing(i, &args) else {
                             return Err(Refusal::new(RefusalKind::Variable("this form of deallocation")).at(i));
                         };
                         if let Some(p) = args.get(ptr) {
                             if self.lane == 0 {
                                 let primal = self.forward_value(*p);
-                                self.defer_free_by(primal, release);
+                                self.defer_free_through(primal, release);
                             }
                             if self.s.has_shadow(*p) {
                                 let shadow = self.forward_shadow(*p)?;
-                                let by = shadow_release(self.e.module, &self.s, *p).map_err(|r| r.at(i))?;
-                                self.defer_free_by(shadow, by.unwrap_or(release));
+                                match shadow_release(self.e.module, &self.s, *p).map_err(|r| r.at(i))? {
+                                    Some(by) => self.defer_free_by(shadow, by),
+                                    None => self.defer_free_through(shadow, release),
+                                }
                             }
                         }
                     }
@@ -694,7 +699,10 @@ impl Reverse<'_, '_> {
                     let (shadow, bytes) = (self.forward_shadow(*c)?, self.forward_value(*n));
                     let (bytes, place) = (self.e.to_i64(bytes), place_of(self.e.module, self.s.func, i));
                     let bytes = self.forward_shadow_bytes(*c, shadow, bytes);
-                    crate::runtime::require_zero(&mut self.e, shadow, bytes, &place);
+                    // The source may have been overwritten.
+                    let primal = self.forward_value(*d);
+                    let tells = self.s.unit.memory.tells_characters(*c, None);
+                    require_text(&mut self.e, tells, [shadow, primal], bytes, &place);
                 }
             }
             Bytes::Words => {
@@ -702,7 +710,11 @@ impl Reverse<'_, '_> {
                 let (primal, bytes) = (self.forward_value(*d), self.forward_value(*n));
                 let (bytes, place) = (self.e.to_i64(bytes), place_of(self.e.module, self.s.func, i));
                 let bytes = self.forward_shadow_bytes(*d, to, bytes);
-                crate::words::repeat_copy(&mut self.e, [to, from, primal], bytes, &place);
+                let shadows = match self.s.has_shadow(*c) {
+                    true => self.forward_shadow_bytes(*c, from, bytes),
+                    false => self.e.b().i64(0),
+                };
+                crate::words::repeat_copy(&mut self.e, [to, from, primal], [bytes, shadows], &place);
             }
             Bytes::NoFloats(true) => {
                 let mut copy = as_call(&self.s.func.insts[i]);
@@ -759,4 +771,13 @@ pub fn shadow_global(
     let id = module.globals.push(shadow);
     made.insert((g, lane), id);
     id
+}
+
+/// Ends the program unless `bytes` of shadow memory at `shadow` show that those at `primal` are characters; `tells` whether it is told
+/// word by word what lies there.
+fn require_text(e: &mut Emit<'_>, tells: bool, [shadow, primal]: [ValueId; 2], bytes: ValueId, place: &str) {
+    match tells {
+        true => crate::words::require_text(e, shadow, Some(primal), bytes, place),
+        false => crate::runtime::require_zero(e, shadow, bytes, place),
+    }
 }

@@ -147,7 +147,7 @@ impl Reverse<'_, '_> {
             Bytes::NoFloats(true) => self.e.move_bytes(new, old, common),
             Bytes::Words => {
                 let (moved, place) = (self.forward_value(r), place_of(self.e.module, self.s.func, i));
-                crate::words::repeat_copy(&mut self.e, [new, old, moved], common, &place);
+                crate::words::repeat_copy(&mut self.e, [new, old, moved], [common, common], &place);
             }
             Bytes::Runs(runs, period) => {
                 if runs.iter().any(|r| r.ty == ByteType::Pointer) {

@@ -1,7 +1,7 @@
 //! Stack slots of the forward sweep, which in split mode outlive their function, and what is freed at the end of the reverse
 //! sweep instead of where the primal frees it.
 
-use enzyme_ir::{Inst, InstId, Op, ValueId};
+use enzyme_ir::{Inst, InstId, IntPred, Op, ValueId};
 
 use super::Reverse;
 use crate::keys::Key;
@@ -139,13 +139,45 @@ impl Reverse<'_, '_> {
         Some(crate::runtime::release_aligned(self.e.module, symbol, align))
     }
 
+    /// The address of that function, in the forward sweep; where an alignment is known then alone, it is chosen then, by powers of two.
+    pub(super) fn releasing(&mut self, i: InstId, args: &[ValueId]) -> Option<ValueId> {
+        if let Some(known) = self.release_of(i, args) {
+            return Some(self.e.b().func_addr(known));
+        }
+        let (symbol, position) = release_of_aligned(&self.callee_name(i))?;
+        let align = self.forward_value(*args.get(position)?);
+        let align = self.e.to_i64(align);
+        let mut chosen = None;
+        for power in (0..=LARGEST_ALIGNMENT).rev() {
+            let release = crate::runtime::release_aligned(self.e.module, symbol, 1 << power);
+            let release = self.e.b().func_addr(release);
+            chosen = Some(match chosen {
+                None => release,
+                Some(larger) => {
+                    let this = self.e.b().i64(1 << power);
+                    let is_this = self.e.b().icmp(IntPred::Ule, align, this);
+                    self.e.choose(is_this, release, larger)
+                }
+            });
+        }
+        chosen
+    }
+
     pub(super) fn defer_free_by(&mut self, p: ValueId, release: enzyme_ir::FuncId) {
-        let Some(head) = self.state.deferred else { return };
         let release = self.e.b().func_addr(release);
+        self.defer_free_through(p, release);
+    }
+
+    /// The same through the address of a function.
+    pub(super) fn defer_free_through(&mut self, p: ValueId, release: ValueId) {
+        let Some(head) = self.state.deferred else { return };
         let defer = crate::runtime::defer(self.e.module);
         self.e.call_func(defer, &[head, p, release]);
     }
 }
+
+/// The exponent of the largest alignment that memory is freed by: that of a page.
+const LARGEST_ALIGNMENT: u32 = 12;
 
 /// The function by which memory that a deallocation function frees can be freed with a pointer alone.
 fn release_of(name: &str) -> Option<&'static str> {

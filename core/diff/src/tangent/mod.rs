@@ -20,7 +20,7 @@ use enzyme_rules::{Place, Rule};
 
 use crate::copies::replaced;
 use crate::emit::Emit;
-use crate::keys::{Subject, holds_no_address, moved_in_lanes};
+use crate::keys::{Subject, counts, holds_no_address, moved_in_lanes};
 use crate::lower::{Operands, product, strong_product};
 use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
@@ -220,6 +220,9 @@ impl Tangent<'_, '_> {
         }
         if let Some(x) = self.shadows[self.lane].get(&v) {
             return Ok(*x);
+        }
+        if counts(self.e.module, &self.s, v) {
+            return Ok(self.value(v));
         }
         if self.s.has_shadow(v) {
             let refusal = Refusal::new(RefusalKind::NoShadow("a pointer of unknown origin".into()));
