@@ -108,14 +108,16 @@ pub fn caught(
     differentiated: &dyn Fn(InstId) -> bool,
 ) -> Option<InstId> {
     let gives = |i: InstId| func.insts[i].result.is_some_and(|r| unit.carry[r].may() && useful(r));
-    accessed(program, func, unit, &classes(program, func, unit, CATCHES), &|i| match &func.insts[i].op {
+    let held = classes(program, func, unit, CATCHES);
+    let beside = |a: &ValueId| active(*a) && !unit.memory.class_of[*a].is_some_and(|c| held.contains(&c));
+    accessed(program, func, unit, &held, &|i| match &func.insts[i].op {
         Op::Store(_) => func.insts[i].args.first().is_some_and(|v| unit.carry[*v].may()),
         Op::Load(_) => gives(i),
         _ => match resolve(program.module, func, i) {
             Callee::Known(k) => matches!(k.memory(), MemoryEffect::Copy { .. } | MemoryEffect::Set { .. }),
             Callee::Math(_) => true,
             Callee::Defined(_) | Callee::Unknown(_) => {
-                differentiated(i) || gives(i) || func.call_args(i).iter().any(|a| active(*a))
+                differentiated(i) || gives(i) || func.call_args(i).iter().any(beside)
             }
         },
     })
