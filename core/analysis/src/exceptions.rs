@@ -7,7 +7,7 @@
 //! Julia's objects are thrown by functions without derivative. So floats of what is caught there are refused ([`read`]),
 //! wherever they come from, and so is all that may lead to such a float out of sight.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use enzyme_ir::{Func, FuncId, InstId, Op, ValueId};
 
@@ -69,22 +69,24 @@ pub fn thrown(
         Op::Load(_) => false,
         _ => differentiated(i) || func.call_args(i).iter().any(|a| active(*a)),
     });
-    let mut seen = BTreeSet::new();
     here.or_else(|| {
         func.placed().map(|e| e.1).find(|i| {
-            !differentiated(*i)
-                && func.call_args(*i).iter().any(|a| active(*a))
-                && matches!(resolve(program.module, func, *i), Callee::Defined(g) if throws_floats(program, g, &mut seen))
+            let throws =
+                || matches!(resolve(program.module, func, *i), Callee::Defined(g) if program.units.throws_floats(g));
+            !differentiated(*i) && func.call_args(*i).iter().any(|a| active(*a)) && throws()
         })
     })
 }
 
-/// Whether `f`, or what it calls, may put floats into an exception object. Of functions that were `seen` this is known.
-fn throws_floats(program: &Program<'_>, f: FuncId, seen: &mut BTreeSet<FuncId>) -> bool {
-    let mut work = vec![f];
-    while let Some(f) = work.pop() {
-        let Some(unit) = program.unit(f).filter(|_| seen.insert(f)) else { continue };
-        let func = program.func(f);
+/// Functions that may put floats into an exception object, and those that call such.
+pub(crate) fn throwing(program: &Program<'_>) -> BTreeSet<FuncId> {
+    let mut callers: BTreeMap<FuncId, Vec<FuncId>> = BTreeMap::new();
+    let mut work = Vec::new();
+    for f in program.units.functions() {
+        let (func, Some(unit)) = (program.func(f), program.unit(f)) else { continue };
+        for g in callees(program.module, func) {
+            callers.entry(g).or_default().push(f);
+        }
         let made = classes(program, func, unit, MAKES);
         let puts = accessed(program, func, unit, &made, &|i| match &func.insts[i].op {
             Op::Store(_) => func.insts[i].args.first().is_some_and(|v| unit.carry[*v].may()),
@@ -92,11 +94,16 @@ fn throws_floats(program: &Program<'_>, f: FuncId, seen: &mut BTreeSet<FuncId>) 
             _ => matches!(resolve(program.module, func, i), Callee::Defined(_)),
         });
         if puts.is_some() {
-            return true;
+            work.push(f);
         }
-        work.extend(callees(program.module, func));
     }
-    false
+    let mut out = BTreeSet::new();
+    while let Some(f) = work.pop() {
+        if out.insert(f) {
+            work.extend(callers.get(&f).into_iter().flatten());
+        }
+    }
+    out
 }
 
 /// The first instruction that computes with the content of an exception object.

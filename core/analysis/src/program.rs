@@ -52,6 +52,8 @@ pub struct Unit {
 #[derive(Clone, Debug, Default)]
 pub struct Units {
     units: BTreeMap<FuncId, Unit>,
+    /// Those that may throw floats, themselves or by what they call.
+    throwing: BTreeSet<FuncId>,
 }
 
 impl Units {
@@ -146,7 +148,17 @@ impl Units {
             };
             units.insert(f, unit);
         }
-        Units { units }
+        let mut known = Units { units, throwing: BTreeSet::new() };
+        known.throwing = timing.of("analysis: exceptions", || {
+            let program = Program { module, units: &known };
+            crate::exceptions::throwing(&program)
+        });
+        known
+    }
+
+    /// Whether `f`, or what it calls, may put floats into an exception object.
+    pub fn throws_floats(&self, f: FuncId) -> bool {
+        self.throwing.contains(&f)
     }
 
     /// What is known of `f`; `None` for declarations and functions that no root reaches.
