@@ -373,7 +373,7 @@ fn call(e: &mut Emit<'_>, f: FuncId, [to, from, primal]: [ValueId; 3], [bytes, s
 /// is at `to` is read, else what is at `from`.
 fn over_words(module: &mut Module, name: &str, back: bool, body: impl FnOnce(&mut Emit<'_>, [ValueId; 3])) -> FuncId {
     let (ptr, void, i64) = (module.ctx.types.ptr(), module.ctx.types.void(), module.ctx.types.int(64));
-    let stop = zero_or_stop(module);
+    let (stop, text) = (zero_or_stop(module), text_or_stop(module, !back));
     let name = format!("enzyme.rt.words.{name}");
     define(module, &name, void, &[ptr, ptr, ptr, i64, i64, ptr, i64], |e, args| {
         let [to, from, primal, bytes] = [args[0], args[1], args[2], args[3]];
@@ -397,6 +397,18 @@ fn over_words(module: &mut Module, name: &str, back: bool, body: impl FnOnce(&mu
         let (front, count) = aligned_words(e, a, bytes);
         let size = e.b().i64(SIZE);
         let one = e.b().i64(1);
+        // What is less than a word at either end has no shadow.
+        let within = e.b().icmp(IntPred::Ult, front, bytes);
+        let begin = e.choose(within, front, bytes);
+        let whole = e.b().binary(BinOp::Mul, count, size);
+        let end = e.b().add(begin, whole);
+        let rest = e.b().binary(BinOp::Sub, bytes, end);
+        let none_there = e.b().icmp(IntPred::Eq, shadows, none);
+        let [before, after] = [begin, rest].map(|n| e.choose(none_there, none, n));
+        let read = if back { to } else { from };
+        e.call_func(text, &[read, primal, before, message, length]);
+        let [read, beside] = [read, primal].map(|p| e.b().byte_offset(p, end));
+        e.call_func(text, &[read, beside, after, message, length]);
         let last = e.b().binary(BinOp::Sub, count, one);
         let order = if back { IntPred::Ult } else { IntPred::Ugt };
         let down = e.b().icmp(order, a, b);
