@@ -362,8 +362,9 @@ pub fn add_copied(e: &mut Emit<'_>, to: ValueId, from: ValueId, bytes: ValueId, 
 }
 
 fn call(e: &mut Emit<'_>, f: FuncId, [to, from, primal]: [ValueId; 3], [bytes, shadows]: [ValueId; 2], place: &str) {
-    let line =
-        format!("{place}: enzyme: [E0301] bytes that were copied to where they are not aligned have a derivative\n");
+    let line = format!(
+        "{place}: enzyme: [E0301] bytes that were copied in pieces, or to where they are not aligned, have a derivative\n"
+    );
     let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
     e.call_func(f, &[to, from, primal, bytes, shadows, text, length]);
 }
