@@ -91,7 +91,10 @@ pub(crate) fn throwing(program: &Program<'_>) -> BTreeSet<FuncId> {
         let puts = accessed(program, func, unit, &made, &|i| match &func.insts[i].op {
             Op::Store(_) => func.insts[i].args.first().is_some_and(|v| unit.carry[*v].may()),
             Op::Load(_) => false,
-            _ => matches!(resolve(program.module, func, i), Callee::Defined(_)),
+            _ => match resolve(program.module, func, i) {
+                Callee::Known(k) => matches!(k.memory(), MemoryEffect::Copy { .. }),
+                Callee::Math(_) | Callee::Defined(_) | Callee::Unknown(_) => true,
+            },
         });
         if puts.is_some() {
             work.push(f);

@@ -360,11 +360,13 @@ impl FuncMemory {
     }
 
     /// Whether `len` bytes behind `p` that are taken for characters are told from parts of floats and pointers when a derivative runs
-    /// (`enzyme_diff::words::require_text`): in words, or where they are too few for a float.
+    /// (`enzyme_diff::words::require_text`): in words, or where they are too few for a float; never where no float is known, which may be
+    /// of any format.
     pub fn tells_characters(&self, p: ValueId, len: Option<u64>) -> bool {
         let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
         let few = |kind: FloatKind| len.is_some_and(|n| n <= bytes::float_bytes(kind) / 2);
-        self.tells_words(p) || class.floats().into_iter().all(few)
+        let floats = class.floats();
+        !floats.is_empty() && (self.tells_words(p) || floats.into_iter().all(few))
     }
 
     /// The same where the program computes with no integer in the place of a double.

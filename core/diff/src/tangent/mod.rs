@@ -221,10 +221,10 @@ impl Tangent<'_, '_> {
         if let Some(x) = self.shadows[self.lane].get(&v) {
             return Ok(*x);
         }
-        if counts(self.e.module, &self.s, v) {
-            return Ok(self.value(v));
-        }
         if self.s.has_shadow(v) {
+            if counts(self.e.module, &self.s, v) {
+                return Ok(self.value(v));
+            }
             let refusal = Refusal::new(RefusalKind::NoShadow("a pointer of unknown origin".into()));
             return Err(Refusal { inst: self.s.func.def_inst(v), ..refusal });
         }
