@@ -169,6 +169,32 @@ pub fn taken_for_integer(s: &Subject<'_>, v: ValueId, p: ValueId) -> bool {
     unknown && !s.is_mixed(p) && s.unit.memory.holds_characters(p)
 }
 
+/// The number of bytes of `v`, read by `i` at `p` as doubles and only moved, if pointers may lie there, too, and nothing tells them
+/// apart.
+pub fn hiding_pointers(module: &Module, s: &Subject<'_>, i: InstId, v: ValueId, p: ValueId) -> Option<u64> {
+    let types = &module.ctx.types;
+    let doubles = types.float_kind(s.func.ty(v)) == Some(FloatKind::Double);
+    let stated = s.func.words.contains_key(&i) || s.unit.facts.access_types.contains_key(&i);
+    let moved = || s.unit.uses.is_copied_only(module, s.func, v) && is_stored(s, v);
+    let either = || s.has_shadow(p) && s.unit.memory.may_take_turns(p);
+    (doubles && !stated && moved() && either()).then(|| module.ctx.layout.store_size(types, s.func.ty(v))).flatten()
+}
+
+/// Whether `v`, or what it is merged into, is stored.
+fn is_stored(s: &Subject<'_>, v: ValueId) -> bool {
+    let (mut work, mut seen) = (vec![v], BTreeSet::from([v]));
+    while let Some(v) = work.pop() {
+        for inst in s.unit.uses.of(v).iter().map(|i| &s.func.insts[*i]) {
+            match inst.op {
+                Op::Store(_) if inst.args.first() == Some(&v) => return true,
+                Op::Phi(_) | Op::Select | Op::Freeze => work.extend(inst.result.filter(|r| seen.insert(*r))),
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
 /// The number of bytes of `v`, words that are taken for none of floats, if they are stored where doubles may lie.
 pub fn hiding_bytes(module: &Module, s: &Subject<'_>, v: ValueId, p: ValueId) -> Option<u64> {
     let size = module.ctx.layout.store_size(&module.ctx.types, s.func.ty(v))?;

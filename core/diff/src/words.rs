@@ -279,6 +279,36 @@ fn text_or_stop(module: &mut Module, addresses: bool) -> FuncId {
     })
 }
 
+/// Ends the program if one of the words in `bytes` of memory at `primal`, that were taken for doubles, is an address which leads to
+/// active memory, as its shadow behind `at` says.
+pub fn require_doubles(e: &mut Emit<'_>, at: ValueId, primal: ValueId, bytes: ValueId, place: &str) {
+    let line = format!("{place}: enzyme: [E0301] what was taken for floats is an address\n");
+    let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
+    let (ptr, void, i64) = (e.module.ctx.types.ptr(), e.module.ctx.types.void(), e.module.ctx.types.int(64));
+    let f = define(e.module, "enzyme.rt.words.doubles", void, &[ptr, ptr, i64, ptr, i64], |e, args| {
+        let done = e.new_block("done");
+        let size = e.b().i64(SIZE);
+        let count = e.b().binary(BinOp::UDiv, args[2], size);
+        for_each(e, count, done, |e, n| {
+            let offset = e.b().binary(BinOp::Mul, n, size);
+            let [shadow, word] = [(args[0], MemClass::Shadow), (args[1], MemClass::Primal)].map(|(at, kind)| {
+                let at = e.b().byte_offset(at, offset);
+                let word = e.b().load(i64, at, 1, kind);
+                is_large_address(e, word)
+            });
+            let leads = e.b().binary(BinOp::And, shadow, word);
+            let (bad, next) = (e.new_block("bad"), e.new_block("next"));
+            e.b().cond_br(leads, bad, next);
+            e.block = bad;
+            stop_with(e, args[3], args[4]);
+            e.block = next;
+        });
+        e.block = done;
+        e.b().ret(None);
+    });
+    e.call_func(f, &[at, primal, bytes, text, length]);
+}
+
 /// Takes the adjoints from `bytes` of shadow memory at `at`: something without derivative was put there.
 pub fn discard(e: &mut Emit<'_>, at: ValueId, bytes: ValueId) {
     let f = over_adjoints(e.module, "discard", |e, word, _| {

@@ -339,17 +339,23 @@ impl FuncMemory {
 
     /// Whether both doubles and pointers may lie in the word behind `p`, as far as is known.
     pub fn takes_turns(&self, p: ValueId) -> bool {
-        if self.bytes_at_all(&[p], Some(POINTER)).clash {
-            return true;
-        }
+        let apart = || self.class_of[p].is_some_and(|c| !self.classes[c].mixes_objects()) && self.tells_all_words(p);
+        self.clashes(p) || self.may_take_turns(p) && apart()
+    }
+
+    /// The same, be they told apart or not, or known but by where pointers to several objects may lead.
+    pub fn may_take_turns(&self, p: ValueId) -> bool {
         let (Some(class), place) = (self.class_of[p].map(|c| &self.classes[c]), self.span_of[p]) else { return false };
         let there = |ty: ByteType| {
             let mut items = class.items.iter().filter(|(item, proof)| item.ty == ty && **proof > Proof::Declared);
             items.any(|(item, _)| item.span.overlaps(item.size, place, POINTER))
         };
         let leads = || class.edges.iter().any(|e| e.at.overlaps(POINTER, place, POINTER) && self.is_memory(e.to));
-        let both = there(ByteType::Float(FloatKind::Double)) && (there(ByteType::Pointer) || leads());
-        both && !class.mixes_objects() && self.tells_all_words(p)
+        self.clashes(p) || there(ByteType::Float(FloatKind::Double)) && (there(ByteType::Pointer) || leads())
+    }
+
+    fn clashes(&self, p: ValueId) -> bool {
+        self.bytes_at_all(&[p], Some(POINTER)).clash
     }
 
     /// Whether what lies behind `p` is told when a derivative runs, word by word: doubles, pointers and integers where they are aligned.
@@ -369,11 +375,14 @@ impl FuncMemory {
         !floats.is_empty() && (self.tells_words(p) || floats.into_iter().all(few))
     }
 
-    /// The same where the program computes with no integer in the place of a double.
+    /// The same where the program computes with no piece of a word in the place of a double.
     pub fn tells_all_words(&self, p: ValueId) -> bool {
         let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
         let is_double = |item: &Item| item.ty == ByteType::Float(FloatKind::Double);
-        let is_number = |(item, proof): &(&Item, &Proof)| item.ty == ByteType::Integer && **proof > Proof::Declared;
+        // Of whole words their shadows tell.
+        let is_number = |(item, proof): &(&Item, &Proof)| {
+            item.ty == ByteType::Integer && **proof > Proof::Declared && !item.size.is_multiple_of(POINTER)
+        };
         let mut numbers = class.items.iter().filter(is_number);
         let beside = |n: &Item| class.items.keys().any(|d| is_double(d) && d.span.overlaps(d.size, n.span, n.size));
         self.tells_words(p) && !numbers.any(|(n, _)| beside(n))

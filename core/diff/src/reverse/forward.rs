@@ -439,6 +439,7 @@ impl Reverse<'_, '_> {
                 if let Some(r) = result {
                     self.map[r] = v;
                     self.check_character(i, r)?;
+                    self.check_double(i, r)?;
                     if self.s.has_shadow(r) {
                         self.forward_pointer(i)?;
                     }
@@ -462,6 +463,17 @@ impl Reverse<'_, '_> {
         let primal = self.forward_value(p);
         let tells = self.s.unit.memory.tells_characters(p, Some(size));
         require_text(&mut self.e, tells, [at, primal], bytes, &place);
+        Ok(())
+    }
+
+    /// A double that is read to be moved: no pointer that leads to active memory.
+    fn check_double(&mut self, i: InstId, r: ValueId) -> Result<(), Refusal> {
+        let inst = &self.s.func.insts[i];
+        let (Op::Load(_), Some(p)) = (&inst.op, inst.args.first().copied()) else { return Ok(()) };
+        let Some(bytes) = crate::copies::hiding_pointers(self.e.module, &self.s, i, r, p) else { return Ok(()) };
+        let (shadow, primal, bytes) = (self.forward_shadow(p)?, self.forward_value(p), self.e.b().i64(bytes));
+        let place = place_of(self.e.module, self.s.func, i);
+        crate::words::require_doubles(&mut self.e, shadow, primal, bytes, &place);
         Ok(())
     }
 
