@@ -59,7 +59,9 @@ if(NOT TARGET ClangEnzymeFlags)
 
   add_library(LLDEnzymeFlags INTERFACE IMPORTED)
   target_compile_options(LLDEnzymeFlags INTERFACE -flto)
-  target_link_options(LLDEnzymeFlags INTERFACE -flto -fuse-ld=lld "-Wl,--load-pass-plugin=${_enzyme_plugin}")
+  # What the program says of its functions by variables, as its own derivatives, would be dropped as unused before the plugin sees it.
+  target_link_options(LLDEnzymeFlags INTERFACE -flto -fuse-ld=lld "-Wl,--load-pass-plugin=${_enzyme_plugin}"
+    "-Wl,--export-dynamic-symbol=__enzyme_*")
   target_include_directories(LLDEnzymeFlags INTERFACE "${Enzyme_INCLUDE_DIR}")
   add_library(Enzyme::LLD ALIAS LLDEnzymeFlags)
 

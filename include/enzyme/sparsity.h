@@ -44,7 +44,7 @@ struct enzyme_sparsity_sets {
   size_t (*recent)[3]; // unions that were asked for lately
 };
 
-#define ENZYME_SPARSITY_SHARED __attribute__((weak, unused))
+#define ENZYME_SPARSITY_SHARED __attribute__((weak, used))
 
 ENZYME_SPARSITY_SHARED struct enzyme_sparsity_sets enzyme_sparsity_state;
 

@@ -2,6 +2,8 @@
 // before each block, and a counted heap that is passed along. Linked states of a leapfrog integrator live in one, work space in the other;
 // some are freed at once, some by another function, some at the end.
 // Source of the scheme: Hairer, Lubich, Wanner, "Geometric Numerical Integration", section I.1.4.
+//
+// corpus: link O2
 #include "corpus.h"
 
 enum { N = 6, STEPS = CORPUS_SIZE(8, 3) };

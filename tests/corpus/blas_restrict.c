@@ -3,6 +3,8 @@
 // slices of one array as different arguments. Orthogonal iteration by Gram-Schmidt; loss = Rayleigh quotients + loss
 // of orthogonality.
 // Source: Golub, Van Loan, "Matrix Computations", section 8.2.4.
+//
+// corpus: link O2
 #include "corpus.h"
 
 // Out of line, as they are when they come from a library.

@@ -5,6 +5,8 @@
 // the two fields go to and fro between two buffers whose pointers are exchanged at every step (ping-pong), so the
 // buffer that holds the result depends on the parity of the number of steps. Loss = mean square distance to (a, b / a).
 // Source: Hairer, Wanner, "Solving Ordinary Differential Equations II", section IV.10 (problem BRUSS-2D).
+//
+// corpus: link O2
 #include "corpus.h"
 
 static int wrap(int i, int n)

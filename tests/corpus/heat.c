@@ -2,6 +2,8 @@
 // the left neighbour kept in a scalar and r_i = dt/dx^2 k_i (1 + T_i^2 / 10): conductivity grows with temperature.
 // Loss = sum (T - target)^2 / N. Active: initial temperature and conductivity.
 // Source: Morton, Mayers, "Numerical Solution of Partial Differential Equations", section 2.4.
+//
+// corpus: link O2
 #include "corpus.h"
 
 static double heat_loss(double *temperature, const double *conductivity, const double *target, int n, int steps,

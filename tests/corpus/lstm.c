@@ -6,6 +6,8 @@
 //
 // State (h, c) is overwritten in place at every step.
 // Source: Srajer, Kukelova, Fitzgibbon (2018), section 4.4 (see gmm.c).
+//
+// corpus: link O2
 #include "corpus.h"
 
 static double logistic(double x)

@@ -5,6 +5,8 @@
 //
 // Layers share two activation buffers, used in turn.
 // Source: Bishop, "Pattern Recognition and Machine Learning", chapter 5.
+//
+// corpus: link O2
 #include "corpus.h"
 
 enum { WIDEST = 128 };

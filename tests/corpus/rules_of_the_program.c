@@ -3,6 +3,8 @@
 // program makes: a function taken for a library's, one that is inactive, one called inactively, a value through which no
 // derivative flows, and a function that is defined in no file of ours but has a rule.
 // Source: Griewank, Walther, "Evaluating Derivatives", chapter 15.
+//
+// corpus: link O2
 #include "corpus.h"
 
 enum { SIZE = 3 };

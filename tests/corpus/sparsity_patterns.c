@@ -6,6 +6,8 @@
 //
 // loss = sum of the squares of the residuals / 2.
 // Source: More, Garbow, Hillstrom, "Testing Unconstrained Optimization Software", problem 30.
+//
+// corpus: link O2
 #include "corpus.h"
 
 #include "../../include/enzyme/sparsity.h"

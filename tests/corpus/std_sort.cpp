@@ -3,6 +3,7 @@
 // Source: Huber, Ronchetti, "Robust Statistics", section 3.3 (L-estimates).
 //
 // corpus: libc++ O0 O2
+// corpus: link O2
 #include <algorithm>
 #include <functional>
 #include <vector>

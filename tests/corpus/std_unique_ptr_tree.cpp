@@ -2,6 +2,7 @@
 // mass, walked and destroyed inside the differentiated function.
 //
 // corpus: libc++ O0 O2
+// corpus: link O2
 #include <memory>
 
 #include "corpus.hpp"

@@ -2,6 +2,7 @@
 // some points.
 //
 // corpus: libc++ O0 O2
+// corpus: link O2
 #include <variant>
 #include <vector>
 

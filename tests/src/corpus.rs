@@ -4,7 +4,8 @@
 //! `TIME name primal_ns=... gradient_ns=... ratio=...`. One whose source has a line `// corpus: stdout TEXT` prints exactly that
 //! line and nothing else. A line `// corpus: flags -fsome-option` gives clang further options. A line `// corpus: levels O0 O2` has
 //! it compiled at these levels only: for C++ whose headers alone take clang many seconds (`tests/corpus/README.md` says which
-//! levels those are). A line `// corpus: libc++ O0 O2` names levels at which it is compiled with that library as well.
+//! levels those are). A line `// corpus: libc++ O0 O2` names levels at which it is compiled with that library as well, `// corpus: link O2`
+//! those at which it is differentiated by the linker as well.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -149,8 +150,16 @@ impl Program {
 
     /// Compiles it with the plugin; linked with the libraries whose headers it includes.
     pub fn compile(&self, output: &Path, level: Level) -> Result<Compilation> {
+        self.complete(Compilation::new(&self.source, output, level).with_plugin()?)
+    }
+
+    /// Compiles this program to `output` and differentiates it when it is linked.
+    pub fn compile_and_link(&self, output: &Path, level: Level) -> Result<Compilation> {
+        self.complete(Compilation::new(&self.source, output, level).with_plugin_in_link()?)
+    }
+
+    fn complete(&self, compilation: Compilation) -> Result<Compilation> {
         let text = std::fs::read_to_string(&self.source).map_err(Error::io("reading a program"))?;
-        let compilation = Compilation::new(&self.source, output, level).with_plugin()?;
         Ok(compilation.flags(&self.flags).libraries(libraries(&text)))
     }
 

@@ -140,6 +140,14 @@ impl Compilation {
         Ok(self.flags([option]))
     }
 
+    /// With the plugin in the linker alone (`-flto`), and with what the program says to it by variables that nothing uses.
+    pub fn with_plugin_in_link(self) -> Result<Self> {
+        let mut option = OsString::from("-Wl,--load-pass-plugin=");
+        option.push(plugin()?);
+        let kept = OsString::from("-Wl,--export-dynamic-symbol=__enzyme_*");
+        Ok(self.flags(["-flto".into(), option, kept]))
+    }
+
     /// With further options.
     pub fn flags<I: IntoIterator<Item = S>, S: Into<OsString>>(mut self, flags: I) -> Self {
         self.flags.extend(flags.into_iter().map(Into::into));

@@ -6,6 +6,7 @@
 //!   none. A program that is not compiled at -Og has its `leaks` at -O1;
 //! - `std_map::libcxx_O2`: with LLVM's C++ library instead of the GNU one, for programs that name levels for it;
 //! - `eigen_qr::debug_O0`: with debug information as well, which tells types, for programs that name levels for it;
+//! - `mlp::link_O2`: differentiated by the linker (`-flto`), after the compiler's optimisations, for programs that name levels for it;
 //! - `free_list::valgrind`: the small size at -O2 under valgrind, for the programs that allocate and free in the derived code;
 //! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. C only: the
 //!   interpreter has no C++ library. The tolerance of 1e-9 covers the last places of two implementations of the math functions,
@@ -32,6 +33,8 @@ const UNSANITIZED: &str = "// corpus: no sanitizer";
 const LIBCXX: &str = "// corpus: libc++ ";
 /// The line of a program that is compiled with -g, too, at the levels it names.
 const DEBUG: &str = "// corpus: debug ";
+/// The line of a program that the linker differentiates, too, at the levels it names.
+const LINK: &str = "// corpus: link ";
 /// The line of a program that valgrind runs, too.
 const VALGRIND: &str = "// corpus: valgrind";
 /// Valgrind is some fifty times slower than native code.
@@ -72,6 +75,10 @@ fn trials() -> Result<Vec<Trial>> {
                 trials.push(trial(name, &program, move |program| native(program, level, &[flag])));
             }
         }
+        for level in corpus::levels_after(&program.source, LINK)?.unwrap_or_default() {
+            let name = format!("{}::link_{}", program.name, level.name());
+            trials.push(trial(name, &program, move |program| linked(program, level)));
+        }
         if says(&program, VALGRIND)? {
             trials.push(trial(format!("{}::valgrind", program.name), &program, under_valgrind));
         }
@@ -100,6 +107,13 @@ fn trial(name: String, program: &Program, test: impl FnOnce(&Program) -> Result<
 fn native(program: &Program, level: Level, flags: &[&str]) -> Result<()> {
     let folder = toolchain::scratch()?;
     let executable = program.compile(&folder.path().join("program"), level)?.flags(flags.to_vec()).build()?;
+    program.check(corpus::run(&executable, &[])?)?;
+    Ok(())
+}
+
+fn linked(program: &Program, level: Level) -> Result<()> {
+    let folder = toolchain::scratch()?;
+    let executable = program.compile_and_link(&folder.path().join("program"), level)?.build()?;
     program.check(corpus::run(&executable, &[])?)?;
     Ok(())
 }

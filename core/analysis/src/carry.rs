@@ -230,9 +230,9 @@ impl Pass<'_> {
         let mut bytes = self.memory.bytes_at(p, len);
         let address = self.memory.class_of[v].is_some_and(|c| self.memory.is_memory(c));
         // Where a pointer lies at times, it must not be lost on the way.
-        let may_be_word =
-            address && matches!(self.module.ctx.types[ty], Type::Int(64)) && self.memory.tells_all_words(p);
-        let mut takes_turns = may_be_word && self.memory.takes_turns(p);
+        let may_be_word = address && matches!(self.module.ctx.types[ty], Type::Int(64));
+        let apart = || self.func.words.contains_key(&i) && self.memory.takes_turns_with_numbers(p);
+        let mut takes_turns = may_be_word && (self.memory.tells_all_words(p) && self.memory.takes_turns(p) || apart());
         let read = matches!(self.func.insts[i].op, Op::Load(_));
         if read
             && (bytes.clash || bytes.has_floats())

@@ -154,11 +154,10 @@ impl View<'_> {
     /// Whether `i` reads a word where both doubles and pointers may lie, as far as is known, and are told apart when it runs.
     pub fn reads_turns(&self, i: InstId) -> bool {
         let inst = &self.func.insts[i];
-        let Some(p) = inst.args.first() else { return false };
-        self.reads_word(i)
-            && self.unit.memory.takes_turns(*p)
-            && self.unit.memory.tells_all_words(*p)
-            && self.unit.memory.contents_at(*p, Some(WORD)).is_none()
+        let (Some(p), memory) = (inst.args.first(), &self.unit.memory) else { return false };
+        let turns = || memory.takes_turns(*p) && memory.tells_all_words(*p);
+        let double = || Form::of(self.module, inst.ty) == Some(Form::Double) && memory.takes_turns_with_numbers(*p);
+        self.reads_word(i) && (turns() || double()) && memory.contents_at(*p, Some(WORD)).is_none()
     }
 
     /// Whether `i` makes a double of an integer's bits, or the other way round.
@@ -245,7 +244,7 @@ impl Web {
                 }
                 let stored = matches!(inst.op, Op::Store(access) if is_plain(access) && inst.args.first() == Some(v));
                 let stated = view.unit.facts.access_types.contains_key(i);
-                let told = || inst.args.get(1).is_some_and(|p| view.unit.memory.tells_all_words(*p));
+                let told = || inst.args.get(1).is_some_and(|p| view.unit.memory.tells_whole_words(*p));
                 // What is read there, by whatever type, may be either.
                 let form = if stored && !stated && told() { Form::Word } else { own };
                 if form == Form::Word && !stored {

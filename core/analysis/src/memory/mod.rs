@@ -339,8 +339,16 @@ impl FuncMemory {
 
     /// Whether both doubles and pointers may lie in the word behind `p`, as far as is known.
     pub fn takes_turns(&self, p: ValueId) -> bool {
-        let apart = || self.class_of[p].is_some_and(|c| !self.classes[c].mixes_objects()) && self.tells_all_words(p);
-        self.clashes(p) || self.may_take_turns(p) && apart()
+        self.clashes(p) || self.may_take_turns(p) && self.tells_all_words(p) && !self.mixes_objects(p)
+    }
+
+    /// The same where the program computes with whole words in the place of a double, of which those that are not computed with tell.
+    pub fn takes_turns_with_numbers(&self, p: ValueId) -> bool {
+        self.may_take_turns(p) && self.tells_whole_words(p) && !self.mixes_objects(p)
+    }
+
+    fn mixes_objects(&self, p: ValueId) -> bool {
+        self.class_of[p].is_some_and(|c| self.classes[c].mixes_objects())
     }
 
     /// The same, be they told apart or not, or known but by where pointers to several objects may lead.
@@ -375,14 +383,21 @@ impl FuncMemory {
         !floats.is_empty() && (self.tells_words(p) || floats.into_iter().all(few))
     }
 
-    /// The same where the program computes with no piece of a word in the place of a double.
+    /// The same where the program computes with no integer in the place of a double.
     pub fn tells_all_words(&self, p: ValueId) -> bool {
+        self.tells_words_without(p, |_| true)
+    }
+
+    /// The same where it computes with no piece of a word there.
+    pub fn tells_whole_words(&self, p: ValueId) -> bool {
+        self.tells_words_without(p, |number| !number.size.is_multiple_of(POINTER))
+    }
+
+    fn tells_words_without(&self, p: ValueId, counts: impl Fn(&Item) -> bool) -> bool {
         let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
         let is_double = |item: &Item| item.ty == ByteType::Float(FloatKind::Double);
-        // Of whole words their shadows tell.
-        let is_number = |(item, proof): &(&Item, &Proof)| {
-            item.ty == ByteType::Integer && **proof > Proof::Declared && !item.size.is_multiple_of(POINTER)
-        };
+        let is_number =
+            |(item, proof): &(&Item, &Proof)| item.ty == ByteType::Integer && **proof > Proof::Declared && counts(item);
         let mut numbers = class.items.iter().filter(is_number);
         let beside = |n: &Item| class.items.keys().any(|d| is_double(d) && d.span.overlaps(d.size, n.span, n.size));
         self.tells_words(p) && !numbers.any(|(n, _)| beside(n))

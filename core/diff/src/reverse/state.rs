@@ -432,7 +432,10 @@ impl Reverse<'_, '_> {
     fn unless_again(&mut self, key: Key, value: ValueId, n: usize) -> ValueId {
         let (Some(slots), Some(cache)) = (self.state.steady.get(n), self.plan.steady.get(n)) else { return value };
         let (step, place) = (slots.step, cache.place.clone());
-        let kind = self.e.module.ctx.types.float_kind(self.e.func.ty(value));
+        let kind = match self.e.module.ctx.types[self.e.func.ty(value)] {
+            Type::Float(kind) => Some(kind),
+            _ => None,
+        };
         let Some(kind) = kind.filter(|_| crate::steady::is_filled_at_once(&self.s, key, &place)) else { return value };
         let (i64, none) = (self.e.module.ctx.types.int(64), self.e.b().i64(0));
         let turn = self.iteration(place.over);
