@@ -13,6 +13,7 @@ pub mod exceptions;
 mod given;
 mod lanes;
 pub mod memory;
+pub mod numbers;
 pub mod packed;
 pub mod print;
 pub mod program;

@@ -76,7 +76,8 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
                     grown.extend(args.first().and_then(|p| class_of(*p)));
                 }
                 Op::Load(_) => {
-                    if used {
+                    // Whether what becomes a number are the bits of a float, the memory tells, too.
+                    if used || unit.numbers.contains(i) {
                         grown.extend(args.first().and_then(|p| class_of(*p)));
                     }
                 }

@@ -222,6 +222,47 @@ pub fn require_integer(e: &mut Emit<'_>, word: ValueId, piece: u64, place: &str)
     e.call_func(f, &[word, text, length]);
 }
 
+/// Ends the program if the integer `v`, or one of the vector `v`, which becomes a number as it is, looks like the bits of a float: those of
+/// about 1e-154 to 1e154, or for 32 bits 5e-10 to 8e9. A count is none of these.
+pub fn require_counts(e: &mut Emit<'_>, v: ValueId, place: &str) {
+    let ty = e.ty(v);
+    let bits = match e.module.ctx.types[ty] {
+        Type::Int(bits) => bits,
+        Type::Vector { elem, len, .. } => {
+            for n in 0..len {
+                let at = e.b().i64(u64::from(n));
+                let one = e.b().value(Op::ExtractElement, smallvec![v, at], elem);
+                require_counts(e, one, place);
+            }
+            return;
+        }
+        _ => return,
+    };
+    let line = format!("{place}: enzyme: [E0301] the bits of a float were converted as an integer\n");
+    let (text, length) = (message(e, &line), e.b().i64(line.len() as u64));
+    let (name, mantissa, least, most) = match bits {
+        64 => ("enzyme.rt.words.count", 52, 512, 1536),
+        32 => ("enzyme.rt.words.count32", 23, 96, 160),
+        _ => return,
+    };
+    let (ptr, void, i64) = (e.module.ctx.types.ptr(), e.module.ctx.types.void(), e.module.ctx.types.int(64));
+    let f = define(e.module, name, void, &[ty, ptr, i64], |e, args| {
+        let (float, count) = (e.new_block("float"), e.new_block("count"));
+        let word = e.b().value(Op::Freeze, smallvec![args[0]], ty);
+        let (twice, places) = (e.b().add(word, word), e.b().int(ty, mantissa + 1));
+        let exponent = e.b().binary(BinOp::LShr, twice, places);
+        let (least, range) = (e.b().int(ty, least), e.b().int(ty, most - least));
+        let above = e.b().binary(BinOp::Sub, exponent, least);
+        let usual = e.b().icmp(IntPred::Ult, above, range);
+        e.b().cond_br(usual, float, count);
+        e.block = float;
+        stop_with(e, args[1], args[2]);
+        e.block = count;
+        e.b().ret(None);
+    });
+    e.call_func(f, &[v, text, length]);
+}
+
 /// Ends the program if something among `bytes` of shadow memory at `at`, of what was taken for characters, is an adjoint or, where
 /// `primal` is what it is the shadow of, the shadow of an address. Sizes and addresses that lay there before may have left shadows, which
 /// are none of what lies there now.

@@ -10,7 +10,7 @@
 //   address moves by as many bytes, wherever the shadow lies.
 // - So does what `dynamic_cast` finds in an object.
 // - Functions of the C++ library that link nodes get the bodies of library.c.
-// - `mempcpy` is `memcpy` and an addition.
+// - `mempcpy` is `memcpy` and an addition; calls of functions that copy, fill, round and move signs are instructions.
 // - Calls that were written without a prototype, as C calls Fortran, pass what their function takes.
 // - What -ffast-math allows is not done where the program itself is not optimised: `(x + M) - M` rounds there.
 //
@@ -19,6 +19,7 @@
 #include "support.h"
 
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -238,16 +239,55 @@ Value *sourceOf(Value *address, unsigned depth) {
   }
 }
 
+// Copies and fills of the C library that are calls (-fno-builtin) or return where they end.
 bool moveByteCopy(CallInst &call, StringRef name) {
-  if ((name != "mempcpy" && name != "__mempcpy" && name != "__mempcpy_chk") || call.arg_size() < 3 ||
-      !call.getType()->isPointerTy() || !call.getArgOperand(0)->getType()->isPointerTy() ||
-      !call.getArgOperand(1)->getType()->isPointerTy() || !call.getArgOperand(2)->getType()->isIntegerTy())
+  const bool ends = name == "mempcpy" || name == "__mempcpy" || name == "__mempcpy_chk";
+  const bool copies = ends || name == "memcpy" || name == "memmove", fills = name == "memset";
+  if ((!copies && !fills) || call.arg_size() < 3 || !call.getType()->isPointerTy() ||
+      !call.getArgOperand(0)->getType()->isPointerTy() || !call.getArgOperand(2)->getType()->isIntegerTy() ||
+      (copies ? !call.getArgOperand(1)->getType()->isPointerTy() : !call.getArgOperand(1)->getType()->isIntegerTy(32)))
     return false;
   IRBuilder<> builder(&call);
-  CallInst *copy = builder.CreateMemCpy(call.getArgOperand(0), MaybeAlign(), call.getArgOperand(1), MaybeAlign(),
-                                        call.getArgOperand(2));
-  copy->copyMetadata(call);
-  call.replaceAllUsesWith(builder.CreateGEP(builder.getInt8Ty(), call.getArgOperand(0), call.getArgOperand(2)));
+  Value *to = call.getArgOperand(0), *second = call.getArgOperand(1), *bytes = call.getArgOperand(2);
+  CallInst *made = fills
+                       ? builder.CreateMemSet(to, builder.CreateTrunc(second, builder.getInt8Ty()), bytes, MaybeAlign())
+                   : name == "memmove" ? builder.CreateMemMove(to, MaybeAlign(), second, MaybeAlign(), bytes)
+                                       : builder.CreateMemCpy(to, MaybeAlign(), second, MaybeAlign(), bytes);
+  made->copyMetadata(call);
+  call.replaceAllUsesWith(ends ? builder.CreateGEP(builder.getInt8Ty(), to, bytes) : to);
+  return true;
+}
+
+// Functions of the C library that only move bits or round are instructions, be it that the program keeps clang from
+// taking them for such (-fno-builtin): idioms are known by these.
+bool makeIntrinsic(CallInst &call, const Function &callee) {
+  Type *type = call.getType();
+  StringRef name = callee.getName();
+  // A function whose address is taken may have a rule of the program's own.
+  if (!callee.isDeclaration() || call.isStrictFP() || callee.hasAddressTaken() || !type->isFloatingPointTy() ||
+      call.arg_size() > 2 || any_of(call.args(), [&](const Value *arg) { return arg->getType() != type; }))
+    return false;
+  if (!(type->isFloatTy() && name.consume_back("f")) && !(type->isX86_FP80Ty() && name.consume_back("l")) &&
+      !type->isDoubleTy())
+    return false;
+  const Intrinsic::ID id = StringSwitch<Intrinsic::ID>(name)
+                               .Case("copysign", Intrinsic::copysign)
+                               .Case("fabs", Intrinsic::fabs)
+                               .Case("floor", Intrinsic::floor)
+                               .Case("ceil", Intrinsic::ceil)
+                               .Case("trunc", Intrinsic::trunc)
+                               .Case("rint", Intrinsic::rint)
+                               .Case("nearbyint", Intrinsic::nearbyint)
+                               .Case("round", Intrinsic::round)
+                               .Case("roundeven", Intrinsic::roundeven)
+                               .Default(Intrinsic::not_intrinsic);
+  if (id == Intrinsic::not_intrinsic || call.arg_size() != (id == Intrinsic::copysign ? 2 : 1))
+    return false;
+  IRBuilder<> builder(&call);
+  CallInst *made = builder.CreateIntrinsic(id, {type}, SmallVector<Value *, 2>(call.args()),
+                                           isa<FPMathOperator>(call) ? &call : nullptr);
+  made->copyMetadata(call);
+  call.replaceAllUsesWith(made);
   return true;
 }
 
@@ -291,7 +331,8 @@ bool rewriteCall(CallInst &call) {
   if (callee->hasLocalLinkage())
     return false;
   const StringRef name = callee->getName();
-  return isComplexFunction(name) ? unpackComplex(call, *callee) : moveByteCopy(call, name);
+  return isComplexFunction(name) ? unpackComplex(call, *callee)
+                                 : moveByteCopy(call, name) || makeIntrinsic(call, *callee);
 }
 
 // The call as the callee's own type wants it: integers have the width of the parameters, lengths of texts that nobody

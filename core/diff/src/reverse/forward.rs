@@ -5,10 +5,10 @@ use enzyme_analysis::{Callee, Carry, resolve};
 use enzyme_ir::cfg::LoopId;
 use enzyme_ir::{BlockId, CallInfo, Const, Global, Inst, InstId, Linkage, MemClass, Op, TailKind, ValueDef, ValueId};
 
+use super::checks::require_text;
 use super::{Reverse, as_call, samples};
 use crate::checkpoint;
-use crate::copies::{Bytes, classify, taken_for_integer};
-use crate::emit::Emit;
+use crate::copies::{Bytes, classify};
 use crate::keys::{Key, counts, holds_no_address, moved_in_lanes};
 use crate::owned::replaces_pointer;
 use crate::plan::{Rows, shadow_release, shadow_rule};
@@ -438,42 +438,13 @@ impl Reverse<'_, '_> {
                 let v = self.copy_forward(&inst);
                 if let Some(r) = result {
                     self.map[r] = v;
-                    self.check_character(i, r)?;
-                    self.check_double(i, r)?;
+                    self.check_read(i, r)?;
                     if self.s.has_shadow(r) {
                         self.forward_pointer(i)?;
                     }
                 }
             }
         }
-        Ok(())
-    }
-
-    /// An integer that is read as it is and taken for a character: no piece of a pointer that leads to active memory.
-    fn check_character(&mut self, i: InstId, r: ValueId) -> Result<(), Refusal> {
-        let inst = &self.s.func.insts[i];
-        let (Op::Load(_), Some(p)) = (&inst.op, inst.args.first().copied()) else { return Ok(()) };
-        if !self.s.is_active(r) || !taken_for_integer(&self.s, r, p) {
-            return Ok(());
-        }
-        let ctx = &self.e.module.ctx;
-        let size = ctx.layout.store_size(&ctx.types, inst.ty).unwrap_or(0);
-        let (at, bytes) = (self.forward_shadow(p)?, self.e.b().i64(size));
-        let place = place_of(self.e.module, self.s.func, i);
-        let primal = self.forward_value(p);
-        let tells = self.s.unit.memory.tells_characters(p, Some(size));
-        require_text(&mut self.e, tells, [at, primal], bytes, &place);
-        Ok(())
-    }
-
-    /// A double that is read to be moved: no pointer that leads to active memory.
-    fn check_double(&mut self, i: InstId, r: ValueId) -> Result<(), Refusal> {
-        let inst = &self.s.func.insts[i];
-        let (Op::Load(_), Some(p)) = (&inst.op, inst.args.first().copied()) else { return Ok(()) };
-        let Some(bytes) = crate::copies::hiding_pointers(self.e.module, &self.s, i, r, p) else { return Ok(()) };
-        let (shadow, primal, bytes) = (self.forward_shadow(p)?, self.forward_value(p), self.e.b().i64(bytes));
-        let place = place_of(self.e.module, self.s.func, i);
-        crate::words::require_doubles(&mut self.e, shadow, primal, bytes, &place);
         Ok(())
     }
 
@@ -783,13 +754,4 @@ pub fn shadow_global(
     let id = module.globals.push(shadow);
     made.insert((g, lane), id);
     id
-}
-
-/// Ends the program unless `bytes` of shadow memory at `shadow` show that those at `primal` are characters; `tells` whether it is told
-/// word by word what lies there.
-fn require_text(e: &mut Emit<'_>, tells: bool, [shadow, primal]: [ValueId; 2], bytes: ValueId, place: &str) {
-    match tells {
-        true => crate::words::require_text(e, shadow, Some(primal), bytes, place),
-        false => crate::runtime::require_zero(e, shadow, bytes, place),
-    }
 }

@@ -17,6 +17,7 @@
 
 mod backward;
 mod calls;
+mod checks;
 mod control;
 mod forward;
 mod latest;

@@ -14,7 +14,7 @@ use enzyme_analysis::Carry;
 use enzyme_ir::cfg::Cfg;
 use enzyme_ir::{
     Access, BinOp, BlockId, CastOp, Const, FastMath, FloatPred, Func, FuncId, Inst, InstId, MemClass, Module, Op,
-    RmwOp, TailKind, TypeId, ValueDef, ValueId,
+    RmwOp, TailKind, Type, TypeId, ValueDef, ValueId,
 };
 use enzyme_rules::{Place, Rule};
 
@@ -451,12 +451,18 @@ impl Tangent<'_, '_> {
     ) -> Result<(), Refusal> {
         let put = |store: InstId| self.s.func.insts[store].args.get(1).is_some_and(|p| self.s.has_shadow(*p));
         let of = self.s.unit.reworked.iter().filter(|(store, r)| r.loads.contains(&i) && put(**store));
-        let (pieces, wholes): (Vec<u64>, Vec<bool>) = of.map(|(_, r)| (r.piece, r.whole)).unzip();
+        let (mut pieces, wholes): (Vec<u64>, Vec<bool>) = of.map(|(_, r)| (r.piece, r.whole)).unzip();
+        let becomes_number = self.s.unit.numbers.contains(&i);
+        pieces.extend(enzyme_analysis::numbers::piece_of(self.e.module, inst.ty).filter(|_| becomes_number));
         let Some(piece) = pieces.into_iter().min() else { return Ok(()) };
         if self.s.has_shadow(p) {
             let at = if self.s.is_mixed(p) { self.guarded(p, inst.ty)? } else { self.shadow(p)? };
             let word = self.e.load_shadow(inst.ty, at, access);
             let place = place_of(self.e.module, self.s.func, i);
+            if becomes_number && matches!(self.e.module.ctx.types[inst.ty], Type::Vector { .. }) {
+                let v = inst.result.map(|r| self.value(r));
+                v.into_iter().for_each(|v| crate::words::require_counts(&mut self.e, v, &place));
+            }
             crate::words::require_integer(&mut self.e, word, piece, &place);
             return Ok(());
         }
