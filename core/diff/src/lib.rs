@@ -36,6 +36,7 @@ pub mod steady;
 pub mod story;
 pub mod tangent;
 pub mod undo;
+pub mod unwanted;
 pub mod unwind;
 pub mod vanishing;
 mod why;

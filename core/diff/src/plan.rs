@@ -156,6 +156,7 @@ impl Plan {
         let mut selectable = find_selectable(s);
         selectable.extend(crate::lanes::partly_undefined(module, s));
         selectable.extend(crate::hoisted::in_vain(module, s));
+        selectable.extend(crate::unwanted::at_times(module, s));
         Ok(Plan {
             needed,
             choice,
