@@ -1,6 +1,7 @@
 // corpus: levels O0 O1 O2 O3
 // Sorting by the C library, in descending and ascending order, of numbers and of records that hold a number, a rank and a
 // weight: an L-statistic, which weighs the values by their position, and the Gini coefficient of weighted values.
+// corpus: coverage O0
 #include "corpus.h"
 
 enum { N = CORPUS_SIZE(17, 5) };

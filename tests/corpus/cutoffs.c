@@ -6,6 +6,8 @@
 //
 // loss = their sum. Beside points where all slopes are finite: points where those of what is not wanted are infinite.
 // Source: Allen, Tildesley, "Computer Simulation of Liquids", section 5.2 (cutoffs).
+//
+// corpus: coverage O0
 #include "corpus.h"
 
 enum { BODIES = CORPUS_SIZE(12, 5), COUNT = 3 * BODIES + 4 };

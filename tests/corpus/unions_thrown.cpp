@@ -1,6 +1,7 @@
 // Numbers and addresses in one place: some come from calls that may throw, others from elements that move about.
 //
 // corpus: libc++ O0 O2
+// corpus: coverage O0
 #include <cmath>
 #include <stdexcept>
 

@@ -6,6 +6,7 @@
 //!   none. A program that is not compiled at -Og has its `leaks` at -O1;
 //! - `std_map::libcxx_O2`: with LLVM's C++ library instead of the GNU one, for programs that name levels for it;
 //! - `eigen_qr::debug_O0`: with debug information as well, which tells types, for programs that name levels for it;
+//! - `cutoffs::coverage_O0`: with counters in all blocks, as for reports of coverage, for programs that name levels for it;
 //! - `mlp::link_O2`: differentiated by the linker (`-flto`), after the compiler's optimisations, for programs that name levels for it;
 //! - `free_list::valgrind`: the small size at -O2 under valgrind, for the programs that allocate and free in the derived code;
 //! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. C only: the
@@ -33,6 +34,8 @@ const UNSANITIZED: &str = "// corpus: no sanitizer";
 const LIBCXX: &str = "// corpus: libc++ ";
 /// The line of a program that is compiled with -g, too, at the levels it names.
 const DEBUG: &str = "// corpus: debug ";
+/// The line of a program whose blocks are counted, too, at the levels it names.
+const COVERAGE: &str = "// corpus: coverage ";
 /// The line of a program that the linker differentiates, too, at the levels it names.
 const LINK: &str = "// corpus: link ";
 /// The line of a program that valgrind runs, too.
@@ -69,7 +72,9 @@ fn trials() -> Result<Vec<Trial>> {
                 native(program, level, &["-fsanitize=address", "-g"])
             }));
         }
-        for (mark, kind, flag) in [(LIBCXX, "libcxx", "-stdlib=libc++"), (DEBUG, "debug", "-g")] {
+        for (mark, kind, flag) in
+            [(LIBCXX, "libcxx", "-stdlib=libc++"), (DEBUG, "debug", "-g"), (COVERAGE, "coverage", "--coverage")]
+        {
             for level in corpus::levels_after(&program.source, mark)?.unwrap_or_default() {
                 let name = format!("{}::{kind}_{}", program.name, level.name());
                 trials.push(trial(name, &program, move |program| native(program, level, &[flag])));

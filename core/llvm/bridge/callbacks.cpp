@@ -27,9 +27,17 @@ namespace {
 // How deep a comparison function's calls are looked into.
 constexpr int kPurityDepth = 6;
 
+// Whether `target` is a counter of --coverage or -fprofile-generate.
+bool isCoverageCounter(const Value &target) {
+  const auto *variable = dyn_cast<GlobalVariable>(getUnderlyingObject(&target));
+  return variable &&
+         (variable->getName().starts_with("__llvm_gcov_ctr") || variable->getName().starts_with("__profc_"));
+}
+
 bool writesOnlyItsOwn(const Function &function, const TargetLibraryInfo &library, int depth) {
-  // Reports of the sanitizers change nothing that the program sees.
-  if (function.onlyReadsMemory() || function.getName().starts_with("__ubsan_handle_"))
+  // Reports of the sanitizers and counts of what ran change nothing that the program sees.
+  if (function.onlyReadsMemory() || function.getName().starts_with("__ubsan_handle_") ||
+      function.getName().starts_with("llvm.instrprof."))
     return true;
   if (depth == 0)
     return false;
@@ -50,7 +58,9 @@ bool writesOnlyItsOwn(const Function &function, const TargetLibraryInfo &library
         target = store->getPointerOperand();
       else if (const auto *fill = dyn_cast<MemIntrinsic>(&inst); fill && !fill->isVolatile())
         target = fill->getRawDest();
-      if (target && isa<AllocaInst>(getUnderlyingObject(target)))
+      else if (const auto *update = dyn_cast<AtomicRMWInst>(&inst))
+        target = update->getPointerOperand();
+      if (target && (isa<AllocaInst>(getUnderlyingObject(target)) || isCoverageCounter(*target)))
         continue;
       const auto *call = dyn_cast<CallBase>(&inst);
       const Function *callee = call ? call->getCalledFunction() : nullptr;
