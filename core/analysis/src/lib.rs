@@ -11,6 +11,7 @@ pub mod callee;
 pub mod carry;
 pub mod exceptions;
 mod given;
+mod hidden;
 mod lanes;
 pub mod memory;
 pub mod numbers;

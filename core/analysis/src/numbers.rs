@@ -13,10 +13,9 @@ use std::collections::BTreeSet;
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::{BinOp, CastOp, Func, InstId, Module, Op, Type, TypeId, ValueId};
 
-use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, FuncMemory};
-use crate::program::outer_classes;
+use crate::hidden::Hidden;
+use crate::memory::FuncMemory;
 
 /// The loads of such integers, or of vectors of them, that are converted here or returned.
 pub fn find(
@@ -26,14 +25,13 @@ pub fn find(
     carry: &SecondaryMap<ValueId, Carry>,
 ) -> BTreeSet<InstId> {
     let mut work: Vec<ValueId> = Vec::new();
-    let (mut stored, mut loads) = (BTreeSet::new(), Vec::new());
+    let mut loads = Vec::new();
     for (_, i) in func.placed() {
         let inst = &func.insts[i];
         match inst.op {
             Op::Cast(CastOp::SIToFP | CastOp::UIToFP) | Op::Ret => {
                 work.extend(inst.args.iter().filter(|v| piece_of(module, func.ty(**v)).is_some()));
             }
-            Op::Store(_) => stored.extend(inst.args.get(1).and_then(|to| memory.class_of[*to])),
             _ => {}
         }
     }
@@ -52,29 +50,21 @@ pub fn find(
     if loads.is_empty() {
         return BTreeSet::new();
     }
-    let nameless = |class: ClassId| !stored.contains(&class) && !memory.classes[class].has_known_floats();
-    let mut hidden: BTreeSet<ClassId> = outer_classes(memory).into_iter().filter(|c| nameless(*c)).collect();
-    // So may be what is copied from there.
-    loop {
-        let copies = func.placed().filter_map(|(_, i)| copied(module, func, memory, i));
-        let new = copies.filter(|(to, from)| hidden.contains(from) && nameless(*to) && !hidden.contains(to));
-        let new: Vec<ClassId> = new.map(|(to, _)| to).collect();
-        if new.is_empty() {
-            break;
-        }
-        hidden.extend(new);
-    }
-    let is_hidden = |class: ClassId| hidden.contains(&class);
+    let hidden = Hidden::find(module, func, memory, carry);
     let is_among = |(_, v, p): &(InstId, ValueId, ValueId)| {
         let piece = piece_of(module, func.ty(*v));
-        piece.is_some_and(|len| memory.is_also_float(*p, len)) || memory.class_of[*p].is_some_and(is_hidden)
+        let whole = module.ctx.layout.store_size(&module.ctx.types, func.ty(*v)).unwrap_or(0);
+        piece.is_some_and(|len| memory.is_also_float(*p, len)) || hidden.holds(*p, whole)
     };
     loads.into_iter().filter(is_among).map(|(i, _, _)| i).collect()
 }
 
 /// The operand in which the operation `op`, with a constant, is linear as long as it leaves the top of a mantissa.
 fn linear_in(module: &Module, func: &Func, op: BinOp, args: &[ValueId]) -> Option<ValueId> {
-    let (v, by) = (*args.first()?, *args.get(1)?);
+    let (mut v, mut by) = (*args.first()?, *args.get(1)?);
+    if op == BinOp::Sub && func.as_const(v).is_some() {
+        std::mem::swap(&mut v, &mut by);
+    }
     let mantissa: u64 = if piece_of(module, func.ty(v))? == 8 { 52 } else { 23 };
     let constant = func.as_const(by)?;
     let number = module.ctx.consts.as_u64(constant);
@@ -85,14 +75,6 @@ fn linear_in(module: &Module, func: &Func, op: BinOp, args: &[ValueId]) -> Optio
         _ => false,
     };
     linear.then_some(v)
-}
-
-/// The memory that `i` copies to, and from.
-fn copied(module: &Module, func: &Func, memory: &FuncMemory, i: InstId) -> Option<(ClassId, ClassId)> {
-    let Callee::Known(known) = resolve(module, func, i) else { return None };
-    let MemoryEffect::Copy { dst, src, .. } = known.memory() else { return None };
-    let class = |n: usize| func.call_args(i).get(n).and_then(|p| memory.class_of[*p]);
-    Some((class(dst)?, class(src)?))
 }
 
 /// The bytes of an integer of this type that is as long as a float, or of each in a vector.

@@ -3,8 +3,8 @@
 //!
 //! Which of them it is, the memory of the derivative tells when it runs: a count has neither a tangent nor an adjoint.
 //! Floats may lie in a place if somebody reads or writes its bytes as one, or elements of an array that comes there; in memory
-//! of callers that is only read here, as something of which the program does not say what it is; and in memory on the way from
-//! the one to the other. An integer may be one float, a part of one, as a byte is, or several beside each other.
+//! of which nobody here knows what it is ([`crate::hidden`]); and in memory on the way from the one to the other. An integer may be
+//! one float, a part of one, as a byte is, or several beside each other.
 //!
 //! Looked at are integers that are computed with, and those that are moved as they are if the compiler states that they are
 //! integers, as a program may copy doubles as `int` though C does not allow that. All others that are moved are seen to by
@@ -20,8 +20,8 @@ use enzyme_ir::{BinOp, CastOp, Facts, Func, InstId, Module, Op, Type, ValueId};
 
 use crate::callee::{Callee, resolve};
 use crate::carry::Carry;
+use crate::hidden::Hidden;
 use crate::memory::{ClassId, FuncMemory};
-use crate::program::outer_classes;
 
 /// What a store of such an integer is made of.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,29 +49,22 @@ pub fn find(
     let is_among = |v: ValueId, p: ValueId| is_word(v) && memory.is_also_float(p, size(v));
     // Parts of floats, and several of them.
     let overlaps = |v: ValueId, p: ValueId| is_word(v) && memory.shortest_float(p, size(v)).is_some();
-    let outer = outer_classes(memory);
-    let stores = func.placed().filter(|(_, i)| matches!(func.insts[*i].op, Op::Store(_)));
-    let written = stores.filter_map(|(_, i)| func.insts[i].args.get(1).and_then(|to| memory.class_of[*to]));
-    let written: BTreeSet<ClassId> = written.collect();
-    // What callers keep there may be floats that nobody here reads as such, unless integers are put there.
-    let is_hidden = |p: ValueId| {
-        let Some(class) = memory.class_of[p].filter(|c| outer.contains(c)) else { return false };
-        !written.contains(&class) && !memory.classes[class].has_known_floats()
-    };
+    let hidden = Hidden::find(module, func, memory, carry);
+    let is_hidden = |v: ValueId, p: ValueId| hidden.holds(p, size(v));
     let stored = func.placed().filter_map(|(_, i)| made_of(module, func, i, &is_word));
     let stored: Vec<Stored> = stored.filter(|s| !s.loads.is_empty()).collect();
     let is_float =
-        |v: ValueId, p: ValueId, whole: bool| (if whole { is_among(v, p) } else { overlaps(v, p) }) || is_hidden(p);
+        |v: ValueId, p: ValueId, whole: bool| (if whole { is_among(v, p) } else { overlaps(v, p) }) || is_hidden(v, p);
     // Memory on the way: bits of floats may come there (forward), and go from there to where floats lie.
     let reached = |known: &BTreeSet<ClassId>, forward: bool| -> BTreeSet<ClassId> {
         let among = |v: ValueId, p: ValueId| overlaps(v, p) || memory.class_of[p].is_some_and(|c| known.contains(&c));
         let mut out = known.clone();
         for s in &stored {
-            let from = |(_, v, q): &(InstId, ValueId, ValueId)| among(*v, *q) || forward && is_hidden(*q);
+            let from = |(_, v, q): &(InstId, ValueId, ValueId)| among(*v, *q) || forward && is_hidden(*v, *q);
             if forward && s.loads.iter().any(from) && !overlaps(s.value, s.to) {
                 out.extend(memory.class_of[s.to]);
             } else if !forward && among(s.value, s.to) {
-                let plain = s.loads.iter().filter(|(_, v, q)| !overlaps(*v, *q) && !is_hidden(*q));
+                let plain = s.loads.iter().filter(|(_, v, q)| !overlaps(*v, *q) && !is_hidden(*v, *q));
                 out.extend(plain.filter_map(|(_, _, q)| memory.class_of[*q]));
             }
         }
