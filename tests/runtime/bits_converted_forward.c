@@ -1,4 +1,4 @@
-// aborts[E0301]: what was computed with as an integer has a derivative
+// aborts[E0301]: the bits of a float were converted as an integer
 // levels: O0 O1
 // As bits_converted.c, with floats of one function whose bits are a member of a union, in an array; forward.
 #include <stdint.h>

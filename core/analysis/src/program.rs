@@ -13,6 +13,7 @@ use crate::bits::{self, Bits};
 use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
+use crate::numbers::Number;
 use crate::reworked::Reworked;
 use crate::timing::Timing;
 use crate::transfers::{self, Transfers};
@@ -40,8 +41,8 @@ pub struct Unit {
     pub retyped: BTreeSet<InstId>,
     /// What stores integers that are made of words which may be floats, where floats lie, and what reads these words.
     pub reworked: BTreeMap<InstId, Reworked>,
-    /// Loads of integers that become numbers as they are, where floats may lie ([`crate::numbers`]).
-    pub numbers: BTreeSet<InstId>,
+    /// Integers that become numbers and may be the bits of floats ([`crate::numbers`]).
+    pub numbers: BTreeMap<InstId, Number>,
     /// Pointers through which only code is found: no shadow pointer is wanted beside them.
     pub dispatch: SecondaryMap<ValueId, bool>,
     /// Classes that a caller can reach: through parameters, the result or globals.
@@ -124,14 +125,15 @@ impl Units {
             }
             let retyped = retyped(module, func, &facts, &memory);
             let reworked = crate::reworked::find(module, func, &facts, &memory, &carry);
-            let numbers = crate::numbers::find(module, func, &memory, &carry);
+            let numbers = crate::numbers::find(module, func, &memory, &uses, &carry);
             let transfers = timing.of("analysis: bits of floats", || {
                 let followed = makes_floats.then(|| transfers::follow(module, func, &facts, &memory, &carry, &units));
                 followed.unwrap_or_default()
             });
             // The shadows of words that are read to be worked on are asked for.
             let worked = reworked.values().flat_map(|r| r.loads.iter().copied());
-            let loads: BTreeSet<InstId> = worked.chain(numbers.iter().copied()).collect();
+            let loads: BTreeSet<InstId> =
+                worked.chain(numbers.values().flat_map(|n| n.loads.iter().copied())).collect();
             let read = |v: ValueId| func.def_inst(v).is_some_and(|i| loads.contains(&i));
             let is_plain = |v: ValueId| carry[v] == Carry::None && !addresses[v] && !read(v);
             let dispatch = dispatch_only(module, func, &uses, &is_plain);

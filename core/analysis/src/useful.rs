@@ -55,6 +55,9 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
             let inst = &func.insts[*i];
             let used = inst.result.is_some_and(|r| out.values[r]);
             let args = inst.args.as_slice();
+            // What may be the bits of a float is looked at if its memory is active.
+            let numbers = unit.numbers.get(i).into_iter().flat_map(|n| &n.loads);
+            grown.extend(numbers.filter_map(|l| func.insts[*l].args.first().and_then(|p| class_of(*p))));
             match &inst.op {
                 Op::Ret => {
                     if ctx.ret {
@@ -76,8 +79,7 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
                     grown.extend(args.first().and_then(|p| class_of(*p)));
                 }
                 Op::Load(_) => {
-                    // Whether what becomes a number are the bits of a float, the memory tells, too.
-                    if used || unit.numbers.contains(i) {
+                    if used {
                         grown.extend(args.first().and_then(|p| class_of(*p)));
                     }
                 }

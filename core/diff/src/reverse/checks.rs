@@ -6,6 +6,7 @@ use super::Reverse;
 use super::forward::place_of;
 use crate::copies::{hiding_pointers, taken_for_integer};
 use crate::emit::Emit;
+use crate::keys::Subject;
 use crate::refusal::Refusal;
 
 impl Reverse<'_, '_> {
@@ -13,7 +14,7 @@ impl Reverse<'_, '_> {
     pub fn check_read(&mut self, i: InstId, r: ValueId) -> Result<(), Refusal> {
         self.check_character(i, r)?;
         self.check_double(i, r)?;
-        self.check_number(i, r);
+        self.check_number(i);
         Ok(())
     }
 
@@ -45,15 +46,20 @@ impl Reverse<'_, '_> {
         Ok(())
     }
 
-    /// An integer that is read to become a number: no bits of a float.
-    fn check_number(&mut self, i: InstId, r: ValueId) {
-        let active = self.s.func.insts[i].args.first().is_some_and(|p| self.s.has_shadow(*p));
-        if !active || !self.s.unit.numbers.contains(&i) {
-            return;
+    /// An integer that becomes a number: no bits of a float.
+    fn check_number(&mut self, i: InstId) {
+        if let Some(number) = counted(&self.s, i) {
+            let (v, place) = (self.forward_value(number), place_of(self.e.module, self.s.func, i));
+            crate::words::require_counts(&mut self.e, v, &place);
         }
-        let (v, place) = (self.forward_value(r), place_of(self.e.module, self.s.func, i));
-        crate::words::require_counts(&mut self.e, v, &place);
     }
+}
+
+/// What becomes a number by `i`, or after it, if it may be bits in active memory.
+pub fn counted(s: &Subject<'_>, i: InstId) -> Option<ValueId> {
+    let number = s.unit.numbers.get(&i)?;
+    let mut places = number.loads.iter().filter_map(|load| s.func.insts[*load].args.first());
+    places.any(|p| s.has_shadow(*p)).then_some(number.value)
 }
 
 /// Ends the program unless `bytes` of shadow memory at `shadow` show that those at `primal` are characters; `tells` whether it is told

@@ -43,6 +43,7 @@ use crate::refusal::Refusal;
 use crate::request::{Derivatives, Mode, Signature};
 
 pub use calls::callee_key;
+pub use checks::counted;
 pub use forward::{place_of, shadow_global};
 pub(crate) use state::State;
 pub(crate) use unwind::as_call;

@@ -14,7 +14,7 @@ use enzyme_analysis::Carry;
 use enzyme_ir::cfg::Cfg;
 use enzyme_ir::{
     Access, BinOp, BlockId, CastOp, Const, FastMath, FloatPred, Func, FuncId, Inst, InstId, MemClass, Module, Op,
-    RmwOp, TailKind, Type, TypeId, ValueDef, ValueId,
+    RmwOp, TailKind, TypeId, ValueDef, ValueId,
 };
 use enzyme_rules::{Place, Rule};
 
@@ -26,7 +26,7 @@ use crate::needs::{active_operands, rule_needs};
 use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{Derivatives, Signature};
 use crate::reverse::memory::choice_of;
-use crate::reverse::{Content, Options, ShadowGlobals, place_of, shadow_global};
+use crate::reverse::{Content, Options, ShadowGlobals, counted, place_of, shadow_global};
 use crate::vanishing::{self, Vanishing};
 
 pub use dependence::UNION;
@@ -339,6 +339,10 @@ impl Tangent<'_, '_> {
             Op::Alloca { elem, .. } => return self.slot(i, inst, *elem),
             _ => self.copy_to(inst),
         }
+        if let Some(number) = counted(&self.s, i) {
+            let (v, place) = (self.value(number), place_of(self.e.module, self.s.func, i));
+            crate::words::require_counts(&mut self.e, v, &place);
+        }
         self.in_lanes(|this| this.tangent(i, inst))
     }
 
@@ -451,18 +455,12 @@ impl Tangent<'_, '_> {
     ) -> Result<(), Refusal> {
         let put = |store: InstId| self.s.func.insts[store].args.get(1).is_some_and(|p| self.s.has_shadow(*p));
         let of = self.s.unit.reworked.iter().filter(|(store, r)| r.loads.contains(&i) && put(**store));
-        let (mut pieces, wholes): (Vec<u64>, Vec<bool>) = of.map(|(_, r)| (r.piece, r.whole)).unzip();
-        let becomes_number = self.s.unit.numbers.contains(&i);
-        pieces.extend(enzyme_analysis::numbers::piece_of(self.e.module, inst.ty).filter(|_| becomes_number));
+        let (pieces, wholes): (Vec<u64>, Vec<bool>) = of.map(|(_, r)| (r.piece, r.whole)).unzip();
         let Some(piece) = pieces.into_iter().min() else { return Ok(()) };
         if self.s.has_shadow(p) {
             let at = if self.s.is_mixed(p) { self.guarded(p, inst.ty)? } else { self.shadow(p)? };
             let word = self.e.load_shadow(inst.ty, at, access);
             let place = place_of(self.e.module, self.s.func, i);
-            if becomes_number && matches!(self.e.module.ctx.types[inst.ty], Type::Vector { .. }) {
-                let v = inst.result.map(|r| self.value(r));
-                v.into_iter().for_each(|v| crate::words::require_counts(&mut self.e, v, &place));
-            }
             crate::words::require_integer(&mut self.e, word, piece, &place);
             return Ok(());
         }
