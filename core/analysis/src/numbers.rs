@@ -45,10 +45,10 @@ pub fn find(
         let base = base_of(module, func, *v);
         let reads = || reads(module, func, carry, base);
         match (&inst.op, func.def_inst(base)) {
-            (Op::Cast(CastOp::SIToFP | CastOp::UIToFP), _) => {
-                if !inst.result.is_some_and(|r| is_chosen(func, uses, r, NEAR)) {
-                    found.push((i, base, reads()));
-                }
+            (Op::Cast(CastOp::SIToFP | CastOp::UIToFP), _)
+                if !inst.result.is_some_and(|r| is_chosen(func, uses, r, NEAR)) =>
+            {
+                found.push((i, base, reads()));
             }
             (Op::Ret, Some(made)) if matches!(func.insts[made].op, Op::Phi(_)) => {
                 found.extend(reads().into_iter().map(|read| (read.0, read.1, vec![read])));
