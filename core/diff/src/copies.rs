@@ -180,14 +180,24 @@ pub fn hiding_pointers(module: &Module, s: &Subject<'_>, i: InstId, v: ValueId, 
     (doubles && !stated && moved() && either()).then(|| module.ctx.layout.store_size(types, s.func.ty(v))).flatten()
 }
 
-/// Whether `v`, or what it is merged into, is stored.
+/// Whether `v` is stored for sure where it is read, or where that way meets others: it may be read in vain elsewhere.
 fn is_stored(s: &Subject<'_>, v: ValueId) -> bool {
     let (mut work, mut seen) = (vec![v], BTreeSet::from([v]));
     while let Some(v) = work.pop() {
-        for inst in s.unit.uses.of(v).iter().map(|i| &s.func.insts[*i]) {
-            match inst.op {
-                Op::Store(_) if inst.args.first() == Some(&v) => return true,
-                Op::Phi(_) | Op::Select | Op::Freeze => work.extend(inst.result.filter(|r| seen.insert(*r))),
+        let Some(block) = s.func.def_inst(v).and_then(|i| s.shape.block_of[i]) else { continue };
+        let goes_on = s.func.successors(block).len() == 1;
+        for at in s.unit.uses.of(v) {
+            let inst = &s.func.insts[*at];
+            let here = s.shape.block_of[*at] == Some(block);
+            match &inst.op {
+                Op::Store(_) if here && inst.args.first() == Some(&v) => return true,
+                Op::Freeze if here => work.extend(inst.result.filter(|r| seen.insert(*r))),
+                Op::Phi(from) if goes_on => {
+                    let mut ways = from.iter().zip(&inst.args);
+                    if ways.any(|(x, a)| *x == block && *a == v) {
+                        work.extend(inst.result.filter(|r| seen.insert(*r)));
+                    }
+                }
                 _ => {}
             }
         }
