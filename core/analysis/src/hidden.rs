@@ -3,14 +3,15 @@
 //!
 //! Of memory that a function fills, the bytes that it copies there count, and not others, which are what it puts there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::{Func, InstId, Module, Op, ValueId};
 
+use crate::bits::Place;
 use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, FuncMemory, Span};
+use crate::memory::{ClassId, FuncMemory};
 use crate::program::outer_classes;
 
 /// Such memory.
@@ -18,7 +19,7 @@ pub struct Hidden<'a> {
     memory: &'a FuncMemory,
     classes: BTreeSet<ClassId>,
     /// Bytes that were copied or put there, as far as their number is known.
-    copied: Vec<(ClassId, Span, u64)>,
+    copied: BTreeMap<ClassId, BTreeSet<Place>>,
 }
 
 /// More bytes than these are not told apart.
@@ -37,36 +38,41 @@ impl<'a> Hidden<'a> {
         let written: BTreeSet<ClassId> = written.collect();
         let mut classes = outer_classes(memory);
         classes.retain(|c| !written.contains(c) && !memory.classes[*c].has_known_floats());
-        let put = func.placed().filter_map(|(_, i)| {
+        let mut out = Hidden { memory, classes, copied: BTreeMap::new() };
+        for (_, i) in func.placed() {
             let inst = &func.insts[i];
-            let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice()) else { return None };
-            let size = module.ctx.layout.store_size(&module.ctx.types, func.ty(*v))?;
-            let carries = matches!(carry[*v], Carry::Bits(..) | Carry::Unknown | Carry::Word);
-            Some((memory.class_of[*p].filter(|_| carries)?, memory.span_of[*p], size))
-        });
-        let mut out = Hidden { memory, classes, copied: put.collect() };
-        let copies: Vec<Copy> = func.placed().filter_map(|(_, i)| copy(module, func, i)).collect();
-        loop {
-            let before = out.copied.len();
-            for Copy { to, from, len } in &copies {
-                let Some(class) = memory.class_of[*to].filter(|_| out.holds(*from, *len)) else { continue };
-                let place = (class, memory.span_of[*to], *len);
-                if !out.copied.contains(&place) {
-                    out.copied.push(place);
-                }
-            }
-            if out.copied.len() == before {
-                return out;
+            if let (Op::Store(_), [v, p]) = (&inst.op, inst.args.as_slice())
+                && matches!(carry[*v], Carry::Bits(..) | Carry::Unknown | Carry::Word)
+            {
+                out.add(*p, module.ctx.layout.store_size(&module.ctx.types, func.ty(*v)).unwrap_or(0));
             }
         }
+        let copies: Vec<Copy> = func.placed().filter_map(|(_, i)| copy(module, func, i)).collect();
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for Copy { to, from, len } in &copies {
+                grows |= out.holds(*from, *len) && out.add(*to, *len);
+            }
+        }
+        out
+    }
+
+    fn place(&self, p: ValueId, size: u64) -> Option<Place> {
+        Some(Place { class: self.memory.class_of[p]?, span: self.memory.span_of[p], size })
+    }
+
+    /// Adds `len` bytes behind `p`; whether that is new.
+    fn add(&mut self, p: ValueId, len: u64) -> bool {
+        self.place(p, len).is_some_and(|place| self.copied.entry(place.class).or_default().insert(place))
     }
 
     /// Whether one of `len` bytes behind `p` is such.
     pub fn holds(&self, p: ValueId, len: u64) -> bool {
-        let Some(class) = self.memory.class_of[p] else { return false };
-        let place = self.memory.span_of[p];
-        self.classes.contains(&class)
-            || self.copied.iter().any(|(c, span, size)| *c == class && span.overlaps(*size, place, len))
+        self.place(p, len).is_some_and(|place| {
+            let mut copied = self.copied.get(&place.class).into_iter().flatten();
+            self.classes.contains(&place.class) || copied.any(|other| other.meets(place))
+        })
     }
 }
 

@@ -80,6 +80,9 @@ pub fn find(
 /// A load, what it reads and where.
 type Read = (InstId, ValueId, ValueId);
 
+/// How many operations before a conversion are looked through; code that never runs may go in circles.
+const MOST: usize = 100;
+
 /// How many operations after a conversion a selection is looked for.
 const NEAR: u32 = 3;
 
@@ -97,16 +100,17 @@ fn is_chosen(func: &Func, uses: &Uses, v: ValueId, steps: u32) -> bool {
     })
 }
 
-/// What `v` is made of by operations that are looked through.
-fn base_of(module: &Module, func: &Func, mut v: ValueId) -> ValueId {
-    while let Some(from) = func.def_inst(v).map(|i| &func.insts[i]).and_then(|inst| match inst.op {
-        Op::Freeze => inst.args.first().copied(),
-        Op::Binary(op) => linear_in(module, func, op, &inst.args),
-        _ => None,
-    }) {
-        v = from;
-    }
-    v
+/// What `v` is made of by operations that are looked through, of which there are few.
+fn base_of(module: &Module, func: &Func, v: ValueId) -> ValueId {
+    let from = |v: &ValueId| {
+        let inst = &func.insts[func.def_inst(*v)?];
+        match inst.op {
+            Op::Freeze => inst.args.first().copied(),
+            Op::Binary(op) => linear_in(module, func, op, &inst.args),
+            _ => None,
+        }
+    };
+    std::iter::successors(Some(v), from).take(MOST).last().unwrap_or(v)
 }
 
 /// The loads that `v` may come from.

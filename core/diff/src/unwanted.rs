@@ -29,6 +29,9 @@ const MOST_BLOCKS: usize = 1000;
 pub fn at_times(module: &Module, s: &Subject<'_>) -> BTreeSet<ValueId> {
     let mut out = BTreeSet::new();
     for b in s.shape.cfg.rpo() {
+        if !s.func.blocks[*b].insts.iter().any(|i| is_steep(module, s, *i)) {
+            continue;
+        }
         // From the last to the first: what in this block only makes others that are unwanted is unwanted as they are.
         let mut unwanted = BTreeSet::new();
         for i in s.func.blocks[*b].insts.iter().rev() {

@@ -48,7 +48,7 @@ impl Reverse<'_, '_> {
 
     /// An integer that becomes a number: no bits of a float.
     fn check_number(&mut self, i: InstId) {
-        if let Some(number) = counted(&self.s, i) {
+        if let Some(number) = counted(&self.s, i).filter(|_| self.lane == 0) {
             let (v, place) = (self.forward_value(number), place_of(self.e.module, self.s.func, i));
             crate::words::require_counts(&mut self.e, v, &place);
         }
