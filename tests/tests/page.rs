@@ -15,10 +15,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"];
 /// Pixels of the window: wide enough for source and derivative side by side.
 const WINDOW: &str = "--window-size=1280,900";
-/// Lines of the network's layer: each has a derivative, and values that its adjoint needs.
-const LAYER: std::ops::RangeInclusive<u32> = 20..=25;
-/// `for (int j = 0; ...`: nothing of it has a derivative.
-const COUNTS: u32 = 19;
+/// The first and the last statement of the network's layer: each line between them has a derivative, and values that its adjoint needs.
+const LAYER: [&str; 2] = ["double forget = ", "hidden[j] = outgate * "];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -33,6 +31,15 @@ fn main() -> ExitCode {
 fn browser() -> Option<&'static str> {
     let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
     BROWSERS.into_iter().find(runs)
+}
+
+/// The lines of the layer in the source, from 1.
+fn layer(source: &Path) -> Result<std::ops::RangeInclusive<usize>> {
+    let text = std::fs::read_to_string(source).map_err(Error::io("reading the source"))?;
+    let line = |statement| text.lines().position(|line| line.trim_start().starts_with(statement)).map(|at| at + 1);
+    let [first, last] = LAYER.map(line);
+    let found = first.zip(last).map(|(first, last)| first..=last);
+    found.ok_or_else(|| Error::Failed(format!("{} has no longer the statements {LAYER:?}", source.display())))
 }
 
 /// The browser, with a profile that vanishes; tests run as any user, in containers as well.
@@ -75,19 +82,22 @@ fn lstm(browser: &str) -> Result<()> {
     let check = |good: bool, what: String| if good { Ok(()) } else { Err(Error::Failed(what)) };
     check(drawn > 5 * empty, format!("the picture has {drawn} bytes, that of an empty page {empty}"))?;
 
-    let text = document(browser, folder, &format!("{address}#{}:{}", source.display(), LAYER.start()))?;
+    let layer = layer(&source)?;
+    let text = document(browser, folder, &format!("{address}#{}:{}", source.display(), layer.start()))?;
     let row =
-        |line: u32| text.lines().find(|row| row.contains(&format!("lstm.c:{line}\"")) && row.contains("\"number\""));
+        |line: usize| text.lines().find(|row| row.contains(&format!("lstm.c:{line}\"")) && row.contains("\"number\""));
     let keeps = |row: &str| row.contains("class=\"tag kept\">kept ");
-    for line in LAYER {
+    for line in layer.clone() {
         let row = row(line).unwrap_or_default();
         let says = row.contains("class=\"row active") && (keeps(row) || row.contains("class=\"tag rebuilt\">rebuilt "));
         check(says, format!("line {line} must be active, and keep bytes or be rebuilt: {row}"))?;
     }
-    let kept = LAYER.filter(|line| row(*line).is_some_and(keeps)).count();
-    check(2 * kept >= LAYER.count(), format!("only {kept} lines of the layer keep bytes"))?;
-    let counts = row(COUNTS).unwrap_or_default();
-    check(!counts.is_empty() && !counts.contains("row active"), format!("line {COUNTS} has no derivative: {counts}"))?;
+    let kept = layer.clone().filter(|line| row(*line).is_some_and(keeps)).count();
+    check(2 * kept >= layer.clone().count(), format!("only {kept} lines of the layer keep bytes"))?;
+    let head = layer.start() - 1;
+    let counts = row(head).unwrap_or_default();
+    let counted = !counts.is_empty() && !counts.contains("row active");
+    check(counted, format!("line {head}, the loop's head, has no derivative: {counts}"))?;
     let opened = text.contains("class=\"why open\"") && text.contains("class=\"text said chosen\"");
     check(opened, "the line that the address names must be open, with what of the derivative comes from it".to_owned())
 }
