@@ -18,6 +18,7 @@
 //!
 //! Flow-sensitive for values (SSA), flow-insensitive for memory.
 
+mod called;
 mod conflicts;
 mod elsewhere;
 mod outside;
@@ -27,7 +28,7 @@ mod unknown;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, Func, FuncId, Global, InstId, Linkage, Module, Op, Type, ValueId};
+use enzyme_ir::{BinOp, CastOp, FuncId, Global, InstId, Linkage, Module, Op, Type, ValueId};
 
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
 use crate::carry::Carry;
@@ -714,37 +715,6 @@ impl<'a> Pass<'a> {
         shadowed.len() > before
     }
 
-    /// Memory that a differentiated call makes has a shadow, even if it is of no use here: somebody must free it. Whether
-    /// anything was new.
-    fn shadow_what_calls_make(
-        &self,
-        unit: &Unit,
-        calls: &BTreeMap<InstId, (FuncId, Context)>,
-        out: &mut Activity,
-    ) -> bool {
-        let before = out.shadowed.len();
-        for (i, (g, _)) in calls {
-            for (_, ours) in self.class_map(*i, *g) {
-                let made = unit.memory.classes[ours].objects.contains(&Object::Heap(self.f, *i));
-                if made && self.state(ours).has_shadow() {
-                    out.shadowed.entry(ours).or_insert(Reason::Call(*i));
-                }
-            }
-        }
-        out.shadowed.len() > before
-    }
-
-    /// The calls of functions with a body into which something active enters. Whether anything useful comes out does not
-    /// count: what has no derivative in there must be found.
-    fn active_calls(&self, func: &Func) -> BTreeMap<InstId, (FuncId, Context)> {
-        let calls = func.placed().filter(|(_, i)| func.insts[*i].op.call_info().is_some());
-        let defined = calls.filter_map(|(_, i)| match resolve(self.program.module, func, i) {
-            Callee::Defined(g) => Some((i, (g, self.callee_context(i, g, func.call_args(i))?))),
-            _ => None,
-        });
-        defined.collect()
-    }
-
     fn finish(&mut self) -> Activity {
         let Some(unit) = self.program.unit(self.f) else { return Activity::default() };
         let func = self.program.func(self.f);
@@ -768,10 +738,11 @@ impl<'a> Pass<'a> {
                 out.active[v] = self.varied[v];
             }
         }
-        let calls = self.active_calls(func);
+        let calls = self.active_calls(func, &useful);
         while self.point_to_shadowed(unit, &mut out.shadowed) || self.shadow_what_calls_make(unit, &calls, &mut out) {}
         out.mixed = out.shadowed.keys().copied().filter(|c| self.state(*c) == State::Mixed).collect();
         for (i, (g, ctx)) in calls {
+            self.asked.insert((g, ctx.clone()));
             out.callees.insert((g, ctx.clone()));
             out.calls.insert(i, ctx);
         }

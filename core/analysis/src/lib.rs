@@ -15,6 +15,7 @@ mod hidden;
 mod lanes;
 pub mod memory;
 pub mod numbers;
+mod observing;
 pub mod packed;
 pub mod print;
 pub mod program;

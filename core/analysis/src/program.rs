@@ -14,6 +14,7 @@ use crate::callee::{Callee, resolve};
 use crate::carry::{self, Carry};
 use crate::memory::{self, ClassId, FuncMemory, Object, Span};
 use crate::numbers::Number;
+use crate::observing::Observing;
 use crate::reworked::Reworked;
 use crate::timing::Timing;
 use crate::transfers::{self, Transfers};
@@ -57,6 +58,8 @@ pub struct Units {
     units: BTreeMap<FuncId, Unit>,
     /// Those that may throw floats, themselves or by what they call.
     throwing: BTreeSet<FuncId>,
+    /// Those of which nothing comes out but their result.
+    observing: Observing,
 }
 
 impl Units {
@@ -101,6 +104,7 @@ impl Units {
             find_foreign(roots, &group_of, &mut memories);
         });
         let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
+        let mut observing = Observing::default();
         let is_maker = |(f, memory): (&FuncId, &FuncMemory)| transfers::is_maker(module, &module.funcs[*f], memory);
         let makes_floats = timing.of("analysis: bits of floats", || memories.iter().any(is_maker));
         for f in order {
@@ -153,9 +157,10 @@ impl Units {
                 outer_classes,
                 constants,
             };
+            observing.add(module, f, &unit);
             units.insert(f, unit);
         }
-        let mut known = Units { units, throwing: BTreeSet::new() };
+        let mut known = Units { units, throwing: BTreeSet::new(), observing };
         known.throwing = timing.of("analysis: exceptions", || {
             let program = Program { module, units: &known };
             crate::exceptions::throwing(&program)
@@ -166,6 +171,11 @@ impl Units {
     /// Whether `f`, or what it calls, may put floats into an exception object.
     pub fn throws_floats(&self, f: FuncId) -> bool {
         self.throwing.contains(&f)
+    }
+
+    /// Whether nothing comes out of `f` but its result ([`crate::observing`]).
+    pub fn is_observing(&self, f: FuncId) -> bool {
+        self.observing.always.contains(&f)
     }
 
     /// What is known of `f`; `None` for declarations and functions that no root reaches.

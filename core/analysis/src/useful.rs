@@ -1,7 +1,8 @@
 //! Usefulness: which values and memory an active output may depend on, by a backward pass.
 //!
 //! Memory that the caller can reach is useful; local memory is useful if something useful is read from it. Arguments
-//! of calls that are differentiated are taken as useful.
+//! of calls that are differentiated are taken as useful, unless nothing comes out of the call but a result of no use
+//! ([`crate::observing`]).
 
 use std::collections::BTreeSet;
 
@@ -109,8 +110,8 @@ pub fn analyze(program: &Program<'_>, f: FuncId, ctx: &Context, differentiated: 
                                 }
                             }
                         }
-                        Callee::Defined(_) => {
-                            if differentiated(*i) {
+                        Callee::Defined(g) => {
+                            if differentiated(*i) && (used || !program.units.is_observing(g)) {
                                 for a in args {
                                     mark(&mut out, *a);
                                     grown.extend(class_of(*a).into_iter().flat_map(|c| unit.memory.chain(c)));

@@ -8,12 +8,15 @@
 //! from where it is computed to the end of the function, or to where it is computed again, on which nobody wants it, its adjoint's zeros
 //! are respected (`Plan::selectable`), as those of the arms of selections are.
 //!
+//! In forward mode it is what a slope is applied to that may be a constant on some ways ([`is_steep_at_constants`]): its tangent is zero there.
+//!
 //! Not handled: values that only others want which are themselves unwanted in other blocks; what goes into a phi counts as wanted there.
 
 use std::collections::BTreeSet;
 
 use enzyme_analysis::{Callee, resolve};
 use enzyme_ir::{BinOp, BlockId, InstId, Module, Op, ValueId};
+use enzyme_rules::Rule;
 
 use crate::keys::Subject;
 
@@ -24,6 +27,30 @@ const STEEP: [&str; 16] = [
 ];
 /// Blocks that are looked at for what comes after one.
 const MOST_BLOCKS: usize = 1000;
+
+/// How many operations are followed back from an operand to the constants that it may be made of.
+const MOST_STEPS: u32 = 4;
+
+/// Whether what is applied to `v` has a slope that may be infinite, while `v` is made of constants on some ways (`root = 0; loop { sum +=
+/// sqrt(root); root = f(x); }`): of those nothing is wanted either. In reverse mode their adjoint goes nowhere; a tangent of theirs is a zero.
+pub fn is_steep_at_constants(s: &Subject<'_>, rule: &Rule, v: ValueId) -> bool {
+    STEEP.contains(&rule.name) && is_constant_at_times(s, v, MOST_STEPS)
+}
+
+/// Whether `v` depends on no active number on some way, as far as registers show.
+fn is_constant_at_times(s: &Subject<'_>, v: ValueId, steps: u32) -> bool {
+    if !s.is_active(v) {
+        return true;
+    }
+    let (Some(i), Some(steps)) = (s.func.def_inst(v), steps.checked_sub(1)) else { return false };
+    let inst = &s.func.insts[i];
+    match inst.op {
+        Op::Phi(_) => inst.args.iter().any(|a| !s.is_active(*a)),
+        Op::Select => inst.args.iter().skip(1).any(|a| !s.is_active(*a)),
+        Op::Binary(_) | Op::FNeg => inst.args.iter().all(|a| is_constant_at_times(s, *a, steps)),
+        _ => false,
+    }
+}
 
 /// Such numbers.
 pub fn at_times(module: &Module, s: &Subject<'_>) -> BTreeSet<ValueId> {

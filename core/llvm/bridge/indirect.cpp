@@ -10,7 +10,8 @@
 // tables alone (those of C++, those of Rust for a `dyn Trait`, and those of what is bound to Fortran's types) are left
 // out unless they stand at that offset from an address point. Of a pointer that is read from a local variable they are
 // left out altogether. Then the call through the pointer remains as the last branch, with the attribute
-// `enzyme-fallback`: what only other modules know is called there.
+// `enzyme-fallback`: what only other modules know is called there. So is a call by itself for which no function is
+// found and which is made only if the pointer is not null: a report of progress that nobody asked for.
 //
 // A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
 // recursive functions, too, know what they call.
@@ -24,6 +25,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -377,6 +379,39 @@ bool isPointerCall(const CallBase &call) {
   return isa<CallInst, InvokeInst>(call) && call.isIndirectCall() && !call.hasFnAttr(enz::kFallback);
 }
 
+// Whether two values are one pointer: the same, or read at the same place behind the same base.
+bool isSamePointer(const Value *a, const Value *b, const DataLayout &layout) {
+  if (a == b)
+    return true;
+  const auto *x = dyn_cast<LoadInst>(a), *y = dyn_cast<LoadInst>(b);
+  if (!x || !y)
+    return false;
+  const unsigned width = layout.getIndexTypeSizeInBits(x->getPointerOperandType());
+  APInt at(width, 0), there(width, 0);
+  const Value *from = x->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, at, /*AllowNonInbounds=*/true);
+  const Value *other =
+      y->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, there, /*AllowNonInbounds=*/true);
+  return at == there && isSamePointer(from, other, layout);
+}
+
+// Whether a call through a pointer is made only if that is not null: `if (progress) progress(...)`.
+bool isOptional(const CallBase &call, const DominatorTree &dominators) {
+  const DataLayout &layout = call.getDataLayout();
+  const auto *node = dominators.getNode(call.getParent());
+  while (node && (node = node->getIDom())) {
+    const BasicBlock *block = node->getBlock();
+    const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+    const auto *test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+    if (!test || !test->isEquality() || !isa<ConstantPointerNull>(test->getOperand(1)) ||
+        !isSamePointer(test->getOperand(0), call.getCalledOperand(), layout))
+      continue;
+    const BasicBlock *given = branch->getSuccessor(test->getPredicate() == CmpInst::ICMP_NE ? 0 : 1);
+    if (dominators.dominates(BasicBlockEdge(block, given), call.getParent()))
+      return true;
+  }
+  return false;
+}
+
 SmallVector<CallBase *, 8> pointerCalls(Function &function) {
   SmallVector<CallBase *, 8> out;
   for (BasicBlock &block : function)
@@ -532,9 +567,18 @@ bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function, const EnzP
   if (calls.empty())
     return false;
   const Targets targets(host, function, options);
+  const auto &dominators = host.functions->getResult<DominatorTreeAnalysis>(function);
+  SmallPtrSet<CallBase *, 8> optional;
+  for (CallBase *call : calls)
+    if (isOptional(*call, dominators))
+      optional.insert(call);
   bool changed = false;
   for (CallBase *call : calls) {
     const Functions likely = targets.of(*call);
+    if (likely.empty() && optional.contains(call)) {
+      call->addFnAttr(Attribute::get(call->getContext(), enz::kFallback));
+      changed = true;
+    }
     if (likely.empty() || likely.size() > kCandidateLimit)
       continue;
     for (CallBase *direct : promote(*call, likely.getArrayRef(), /*closed=*/false))

@@ -27,6 +27,7 @@ use crate::refusal::{Refusal, RefusalKind};
 use crate::request::{Derivatives, Signature};
 use crate::reverse::memory::choice_of;
 use crate::reverse::{Content, Options, ShadowGlobals, counted, place_of, shadow_global};
+use crate::unwanted;
 use crate::vanishing::{self, Vanishing};
 
 pub use dependence::UNION;
@@ -646,7 +647,8 @@ impl Tangent<'_, '_> {
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
                 let x = self.shadow(args[n])?;
-                let term = match (self.options.content, self.options.strong_zero) {
+                let strong = self.options.strong_zero || unwanted::is_steep_at_constants(&self.s, rule, args[n]);
+                let term = match (self.options.content, strong) {
                     (Content::Dependence, _) => x,
                     (_, true) => strong_product(&mut self.e, x, expr, &over),
                     (_, false) => product(&mut self.e, x, expr, &over),
