@@ -28,11 +28,11 @@ mod unknown;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{BinOp, CastOp, FuncId, Global, InstId, Linkage, Module, Op, Type, ValueId};
+use enzyme_ir::{BinOp, CastOp, FuncId, InstId, Linkage, Op, ValueId};
 
 use crate::callee::{Callee, MathOutput, MemoryEffect, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, Object};
+use crate::memory::{ClassId, Object, is_fortran_storage};
 use crate::program::{Program, Unit};
 
 /// What the surroundings say of the memory of a class.
@@ -158,21 +158,44 @@ impl Activity {
 /// Activities of all contexts reached from a root.
 #[derive(Clone, Debug, Default)]
 pub struct Activities {
+    /// Of contexts that are not finished only what callers must know.
     table: BTreeMap<(FuncId, Context), Activity>,
+    /// Those that derivatives need.
+    finished: BTreeSet<(FuncId, Context)>,
     users: BTreeMap<(FuncId, Context), BTreeSet<(FuncId, Context)>>,
 }
 
 impl Activities {
-    /// Solves for `f` in `ctx` and everything it calls. What callers are told only rises from one look at a function to
+    /// Solves for `f` in `ctx` and everything it calls.
+    pub fn solve(&mut self, program: &Program<'_>, f: FuncId, ctx: Context) {
+        let mut work = vec![(f, ctx)];
+        while let Some(key) = work.pop() {
+            if self.finished.contains(&key) {
+                continue;
+            }
+            self.settle(program, &key);
+            let result = match is_ruled(program, key.0) {
+                Some(_) => self.table.get(&key).cloned().unwrap_or_default(),
+                None => Pass::new(program, key.0, &key.1, self).finish(),
+            };
+            work.extend(result.callees.iter().cloned());
+            self.table.insert(key.clone(), result);
+            self.finished.insert(key);
+        }
+    }
+
+    /// Finds what callers must know of a function and of everything it calls. That only rises from one look at a function to
     /// the next, so this ends: a class that was pinned and is found to be mixed never becomes pinned again, nor a result
     /// constant because a call was asked of in another context meanwhile.
-    pub fn solve(&mut self, program: &Program<'_>, f: FuncId, ctx: Context) {
+    fn settle(&mut self, program: &Program<'_>, key: &(FuncId, Context)) {
+        if self.table.contains_key(key) {
+            return;
+        }
         let mut waiting = Waiting::default();
-        waiting.first((f, ctx));
+        waiting.first(key.clone());
         while let Some(key) = waiting.next() {
             let known = self.table.contains_key(&key);
-            let ruled = program.unit(key.0).filter(|_| crate::ruled::is_opaque(program.module, key.0));
-            let (result, asked) = match ruled {
+            let (result, asked) = match is_ruled(program, key.0) {
                 Some(unit) => (crate::ruled::analyze(program, key.0, unit, &key.1), BTreeSet::new()),
                 None => Pass::new(program, key.0, &key.1, self).run(),
             };
@@ -202,13 +225,18 @@ impl Activities {
 
     /// All results, in order.
     pub fn all(&self) -> impl Iterator<Item = (FuncId, &Activity)> + '_ {
-        self.table.iter().map(|((f, _), a)| (*f, a))
+        self.table.iter().filter(|(key, _)| self.finished.contains(key)).map(|((f, _), a)| (*f, a))
     }
 
     /// The result for `f` in `ctx`, if it was solved.
     pub fn get(&self, f: FuncId, ctx: &Context) -> Option<&Activity> {
         self.table.get(&(f, ctx.clone()))
     }
+}
+
+/// What is known of `f`, if nothing is known of what it does but that it has a rule.
+fn is_ruled<'a>(program: &Program<'a>, f: FuncId) -> Option<&'a Unit> {
+    program.unit(f).filter(|_| crate::ruled::is_opaque(program.module, f))
 }
 
 /// Functions to look at again, each once.
@@ -257,19 +285,6 @@ struct Pass<'a> {
     aborts: BTreeSet<InstId>,
     conflicts: Vec<Conflict>,
     changed: bool,
-}
-
-/// Whether a variable is that of a Fortran module or procedure, or a COMMON block, which is bytes or, with initial values, a
-/// structure.
-fn is_fortran_storage(module: &Module, global: &Global) -> bool {
-    let types = &module.ctx.types;
-    let is_block = || match types[global.ty] {
-        Type::Array { elem, .. } => matches!(types[elem], Type::Int(8)),
-        Type::Struct(_) => true,
-        _ => false,
-    };
-    let name = &global.name;
-    name.starts_with("_QM") || name.starts_with("_QF") || name.ends_with('_') && !name.starts_with('_') && is_block()
 }
 
 impl<'a> Pass<'a> {
@@ -351,8 +366,14 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The result, and the callees that were asked.
+    /// What callers must know, and the callees that were asked.
     fn run(&mut self) -> (Activity, BTreeSet<(FuncId, Context)>) {
+        self.spread();
+        (self.told(), std::mem::take(&mut self.asked))
+    }
+
+    /// Follows what varies.
+    fn spread(&mut self) {
         let func = self.program.func(self.f);
         for (p, active) in func.params.iter().zip(&self.ctx.scalars) {
             if *active {
@@ -366,7 +387,14 @@ impl<'a> Pass<'a> {
             }
             self.close_upwards();
         }
-        (self.finish(), std::mem::take(&mut self.asked))
+    }
+
+    /// What callers must know.
+    fn told(&self) -> Activity {
+        let dropped = self.dropped.keys().chain(&self.dropped_before);
+        let dropped = dropped.copied().filter(|c| self.state(*c) == State::Pinned).collect();
+        let (states, reasons) = (self.states.clone(), self.reasons.clone());
+        Activity { states, reasons, ret: self.ret, dropped, given: self.given.clone(), ..Activity::default() }
     }
 
     fn is_pinned_object(&self, o: &Object) -> bool {
@@ -715,18 +743,16 @@ impl<'a> Pass<'a> {
         shadowed.len() > before
     }
 
+    /// The whole result, once all that is called is settled.
     fn finish(&mut self) -> Activity {
+        self.spread();
         let Some(unit) = self.program.unit(self.f) else { return Activity::default() };
         let func = self.program.func(self.f);
         let useful = crate::useful::analyze(self.program, self.f, self.ctx, &|i| {
             matches!(resolve(self.program.module, func, i), Callee::Defined(_))
                 && func.call_args(i).iter().any(|a| self.brings(*a))
         });
-        let dropped = self.dropped.keys().chain(&self.dropped_before);
-        let dropped = dropped.copied().filter(|c| self.state(*c) == State::Pinned).collect();
-        let (states, reasons) = (self.states.clone(), self.reasons.clone());
-        let given = self.given.clone();
-        let mut out = Activity { states, reasons, ret: self.ret, dropped, given, ..Activity::default() };
+        let mut out = self.told();
         for (class, state) in &self.states {
             let given = self.ctx.classes.get(class).is_some_and(|s| s.has_shadow());
             if state.has_shadow() && (given || useful.classes.contains(class)) {
@@ -742,7 +768,6 @@ impl<'a> Pass<'a> {
         while self.point_to_shadowed(unit, &mut out.shadowed) || self.shadow_what_calls_make(unit, &calls, &mut out) {}
         out.mixed = out.shadowed.keys().copied().filter(|c| self.state(*c) == State::Mixed).collect();
         for (i, (g, ctx)) in calls {
-            self.asked.insert((g, ctx.clone()));
             out.callees.insert((g, ctx.clone()));
             out.calls.insert(i, ctx);
         }

@@ -207,6 +207,9 @@ impl Pass<'_> {
         if may_hold_address(self.module, ty) && is_address(self.module, self.func, self.uses, v) {
             return;
         }
+        if self.memory.is_count_of_storage(self.module, class, self.memory.span_of[p], u64::from(bits / 8)) {
+            return self.integers.push(v);
+        }
         // One place may have several uses: what metadata says of this very one counts.
         let stated = self.facts.access_types.get(&i).map(Vec::as_slice);
         match stated {

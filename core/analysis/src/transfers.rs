@@ -283,6 +283,7 @@ impl Ways<'_> {
     fn begun(&self, place: Place, stated: bool, i: InstId) -> impl Iterator<Item = (Source, Marks)> + use<> {
         let class = &self.memory.classes[place.class];
         let floats = self.is_float(place);
+        let stated = stated || self.memory.is_count_of_storage(self.module, place.class, place.span, place.size);
         let declared = |item: &Item| {
             matches!(item.ty, ByteType::Float(_)) && item.span.overlaps(item.size, place.span, place.size)
         };
@@ -359,6 +360,9 @@ impl Ways<'_> {
     /// Whether floats may lie there. Where single bytes are read or written in the same memory, as the marks of a hash table beside its
     /// entries are, nothing here tells what lies where.
     fn is_float(&self, place: Place) -> bool {
+        if self.memory.is_count_of_storage(self.module, place.class, place.span, place.size) {
+            return false;
+        }
         let items = &self.memory.classes[place.class].items;
         let known = |(item, proof): (&Item, &Proof)| (*proof > Proof::Declared).then_some(*item);
         let is_byte = |item: Item| item.ty == ByteType::Integer && item.size == 1;

@@ -26,7 +26,7 @@ mod store;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
-use enzyme_ir::{ByteType, FloatKind, FuncId, GlobalId, InstId, Module, Type, TypeId, ValueId};
+use enzyme_ir::{ByteType, FloatKind, FuncId, Global, GlobalId, InstId, Module, Type, TypeId, ValueId};
 
 pub use bytes::{Bytes, items_of_type, moved_span};
 pub use constraints::analyze_group;
@@ -453,6 +453,17 @@ impl FuncMemory {
         self.classes[class].items.keys().any(float)
     }
 
+    /// Whether an integer of `len` bytes lies there, in a COMMON block or a variable of Fortran, where floats lie, if at all, because an array
+    /// before or behind it seems to have no end: an index stays within its array there, and halves of numbers are not moved.
+    pub fn is_count_of_storage(&self, module: &Module, class: ClassId, span: Span, len: u64) -> bool {
+        let known = &self.classes[class];
+        let is_storage = |o: &Object| matches!(o, Object::Global(g) if is_fortran_storage(module, &module.globals[*g]));
+        let is_alone = known.objects.len() == 1 && known.objects.iter().all(is_storage) && !known.merged;
+        let mut floats =
+            known.items.keys().filter(|i| matches!(i.ty, ByteType::Float(_)) && i.span.overlaps(i.size, span, len));
+        is_alone && span.stride == 0 && floats.all(|i| i.span.stride != 0 && i.size > len)
+    }
+
     /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. Whether
     /// anything was new.
     pub fn learn(&mut self, placed: &BTreeMap<ClassId, Placed>, theirs: &PrimaryMap<ClassId, Class>) -> bool {
@@ -526,4 +537,17 @@ pub fn may_hold_address(module: &Module, ty: TypeId) -> bool {
         Type::Int(n) => *n >= bits,
         _ => false,
     })
+}
+
+/// Whether a variable is that of a Fortran module or procedure, or a COMMON block, which is bytes or, with initial values, a
+/// structure.
+pub(crate) fn is_fortran_storage(module: &Module, global: &Global) -> bool {
+    let types = &module.ctx.types;
+    let is_block = || match types[global.ty] {
+        Type::Array { elem, .. } => matches!(types[elem], Type::Int(8)),
+        Type::Struct(_) => true,
+        _ => false,
+    };
+    let name = &global.name;
+    name.starts_with("_QM") || name.starts_with("_QF") || name.ends_with('_') && !name.starts_with('_') && is_block()
 }
