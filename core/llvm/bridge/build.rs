@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 93] = [
+const SOURCES: [&str; 94] = [
     "plugin",
     "options",
     "host",
@@ -42,6 +42,7 @@ const SOURCES: [&str; 93] = [
     "slopes",
     "halves",
     "fields",
+    "memoised",
     "buckets",
     "scalar",
     "checkpoint",

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -192,6 +193,11 @@ EnzValue enz_marker_replace(EnzHost host, EnzValue raw, EnzValue raw_wrapper, En
   wrapper->addFnAttr(Attribute::AlwaysInline);
   wrapper->setCallingConv(call->getCallingConv());
 
+  if (GlobalVariable *epoch = enz::epochOf(*host->module, /*make=*/false)) {
+    IRBuilder<> before(call);
+    Value *last = before.CreateLoad(epoch->getValueType(), epoch);
+    before.CreateStore(before.CreateAdd(last, ConstantInt::get(epoch->getValueType(), 1)), epoch);
+  }
   SmallVector<Value *, 8> args(call->args());
   SmallVector<OperandBundleDef, 1> bundles;
   call->getOperandBundlesAsDefs(bundles);

@@ -385,6 +385,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(emptied);
     run(*host, *clone, std::move(emptied));
   }
+  if (enz::distrustMemories(*host, *clone))
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
   enz::revealCounters(*host, *clone);
   const bool words = enz::splitWords(*clone);
   if (words)

@@ -281,6 +281,12 @@ bool lowerCopyLoops(EnzOpaqueHost &host, llvm::Function &function);
 // Makes counters recurrences again where paths know their values; returns whether there were any.
 bool revealCounters(EnzOpaqueHost &host, llvm::Function &function);
 
+// Lets nothing count that was remembered before the derivative began; returns whether there was any.
+bool distrustMemories(EnzOpaqueHost &host, llvm::Function &function);
+
+// The count of calls of derivatives, for what they remember; null if there is none, unless it is to be made.
+llvm::GlobalVariable *epochOf(llvm::Module &module, bool make);
+
 // Gives the function a second body, for arrays that a comparison on entry finds to be apart (disjoint.cpp); whether
 // there is one.
 bool separateArrays(EnzOpaqueHost &host, llvm::Function &function, const EnzPrepare &options);

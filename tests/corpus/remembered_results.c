@@ -1,0 +1,107 @@
+// Functions that remember their last results in variables of their own, as ephemerides and equations of state do. Who
+// asks for the value and then for the gradient at the same place must not be given what was remembered before the
+// derivative began, which has none. A state that moves on at most once for each time is left as it is.
+// Source of the idea: Meeus, "Astronomical Algorithms", chapter 32, as libraries of it are written.
+#include "corpus.h"
+
+enum { N = 5, TERMS = 12 };
+
+struct position {
+    double longitude, latitude, distance;
+};
+
+static double series(double t, double phase)
+{
+    double sum = 0.0;
+    for (int i = 1; i <= TERMS; i++)
+        sum += cos(phase + t * i) / (i * i);
+    return sum;
+}
+
+static void planet(double day, struct position *out)
+{
+    static double last_day, longitude, latitude, distance;
+    if (day == last_day) {
+        out->longitude = longitude;
+        out->latitude = latitude;
+        out->distance = distance;
+        return;
+    }
+    out->longitude = series(day, 0.3);
+    out->latitude = series(2.0 * day, 0.7);
+    out->distance = 1.0 + 0.1 * series(3.0 * day, 1.1);
+    last_day = day;
+    longitude = out->longitude;
+    latitude = out->latitude;
+    distance = out->distance;
+}
+
+static double pressure(double temperature, double density)
+{
+    static double last_temperature = -1.0, last_density = -1.0, attraction, repulsion;
+    if (temperature != last_temperature || density != last_density) {
+        attraction = exp(-density / temperature) * sqrt(temperature);
+        repulsion = series(temperature, density);
+        last_temperature = temperature;
+        last_density = density;
+    }
+    return attraction * density + repulsion;
+}
+
+// Moves on when the time is another one.
+static double now, level;
+
+static double advance(double time)
+{
+    if (time != now) {
+        level = level + 0.1 * sin(time) * level;
+        now = time;
+    }
+    return level;
+}
+
+static double observed(const double *x)
+{
+    struct position here, there;
+    planet(x[0], &here);
+    double sum = here.longitude * here.distance;
+    planet(x[0], &there);
+    sum += there.latitude * x[1];
+    double p = pressure(x[1], x[2]), q = pressure(x[1], x[2]);
+    now = -1.0;
+    level = x[3];
+    double a = advance(x[4]), b = advance(x[4]);
+    return sum + p * q + a * b;
+}
+
+static double point[N] = {0.7, 1.3, 0.4, 2.1, 0.9};
+
+static double value(const double *x)
+{
+    return observed(x);
+}
+
+static double tangent(const double *x, const double *v)
+{
+    observed(x);
+    return __enzyme_fwddiff((void *)observed, enzyme_dup, x, v);
+}
+
+static void gradient(const double *x, double *g)
+{
+    observed(x);
+    corpus_zero(g, N);
+    __enzyme_autodiff((void *)observed, enzyme_dup, x, g);
+}
+
+static const struct corpus_problem problem = {
+    .name = "remembered_results",
+    .size = N,
+    .point = point,
+    .value = value,
+    .tangent = tangent,
+    .gradient = gradient,
+    .coordinates = CORPUS_ALL,
+};
+
+CORPUS_MAIN(&problem)
