@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 
 use enzyme_analysis::{Callee, resolve};
-use enzyme_ir::{BinOp, BlockId, InstId, Module, Op, ValueId};
+use enzyme_ir::{BinOp, BlockId, InstId, Module, Op, Type, ValueId};
 use enzyme_rules::Rule;
 
 use crate::keys::Subject;
@@ -33,23 +33,42 @@ const MOST_STEPS: u32 = 4;
 
 /// Whether what is applied to `v` has a slope that may be infinite, while `v` is made of constants on some ways (`root = 0; loop { sum +=
 /// sqrt(root); root = f(x); }`): of those nothing is wanted either. In reverse mode their adjoint goes nowhere; a tangent of theirs is a zero.
-pub fn is_steep_at_constants(s: &Subject<'_>, rule: &Rule, v: ValueId) -> bool {
-    STEEP.contains(&rule.name) && is_constant_at_times(s, v, MOST_STEPS)
+pub fn is_steep_at_constants(module: &Module, s: &Subject<'_>, rule: &Rule, v: ValueId) -> bool {
+    STEEP.contains(&rule.name) && is_constant_at_times(module, s, v, MOST_STEPS)
 }
 
 /// Whether `v` depends on no active number on some way, as far as registers show.
-fn is_constant_at_times(s: &Subject<'_>, v: ValueId, steps: u32) -> bool {
+fn is_constant_at_times(module: &Module, s: &Subject<'_>, v: ValueId, steps: u32) -> bool {
     if !s.is_active(v) {
         return true;
     }
     let (Some(i), Some(steps)) = (s.func.def_inst(v), steps.checked_sub(1)) else { return false };
     let inst = &s.func.insts[i];
     match inst.op {
-        Op::Phi(_) => inst.args.iter().any(|a| !s.is_active(*a)),
-        Op::Select => inst.args.iter().skip(1).any(|a| !s.is_active(*a)),
-        Op::Binary(_) | Op::FNeg => inst.args.iter().all(|a| is_constant_at_times(s, *a, steps)),
+        Op::Phi(_) => inst.args.iter().any(|a| has_constant_lanes(module, s, *a)),
+        Op::Select => inst.args.iter().skip(1).any(|a| has_constant_lanes(module, s, *a)),
+        Op::ExtractElement => inst.args.first().is_some_and(|a| is_constant_at_times(module, s, *a, steps)),
+        Op::Binary(_) | Op::FNeg => inst.args.iter().all(|a| is_constant_at_times(module, s, *a, steps)),
         _ => false,
     }
+}
+
+/// Whether `v` is constant, or a vector that has a constant beside active numbers.
+fn has_constant_lanes(module: &Module, s: &Subject<'_>, v: ValueId) -> bool {
+    let (mut at, mut given) = (v, BTreeSet::new());
+    while s.is_active(at) {
+        let Some(inst) = s.func.def_inst(at).map(|i| &s.func.insts[i]) else { return false };
+        let (Op::InsertElement, [base, lane, index]) = (&inst.op, inst.args.as_slice()) else { return false };
+        if !s.is_active(*lane) || !given.insert(*index) {
+            return true;
+        }
+        at = *base;
+    }
+    let lanes = match module.ctx.types[s.func.ty(v)] {
+        Type::Vector { len, .. } => len as usize,
+        _ => 1,
+    };
+    at == v || given.len() < lanes
 }
 
 /// Such numbers.

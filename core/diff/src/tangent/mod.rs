@@ -647,7 +647,8 @@ impl Tangent<'_, '_> {
             for (n, partial) in o.partials.iter().enumerate() {
                 let (Some(expr), true) = (partial, active.get(n).copied().unwrap_or(false)) else { continue };
                 let x = self.shadow(args[n])?;
-                let strong = self.options.strong_zero || unwanted::is_steep_at_constants(&self.s, rule, args[n]);
+                let strong =
+                    self.options.strong_zero || unwanted::is_steep_at_constants(self.e.module, &self.s, rule, args[n]);
                 let term = match (self.options.content, strong) {
                     (Content::Dependence, _) => x,
                     (_, true) => strong_product(&mut self.e, x, expr, &over),
