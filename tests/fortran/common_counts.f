@@ -45,7 +45,6 @@ C     ADAMS-BASHFORTH OF ORDERS ONE TO THREE.
         END DO
       END DO
       TN = TN + H
-      NST = NST + 1
       IF (NQ .LT. 3) NQ = NQ + 1
       L = NQ
       END
@@ -68,7 +67,9 @@ C     ADAMS-BASHFORTH OF ORDERS ONE TO THREE.
       NQ = 1
       L = 1
       CALL COEFFS(ELCO)
+CDIR$ NOINLINE
    10 CALL STEP(F, NEQ, Y, RWORK(21), NYH)
+      NST = NST + 1
       IF (TN .LT. TOUT - 0.5D0*H) GOTO 10
       T = TN
       RWORK(11) = H
@@ -91,7 +92,7 @@ C     ADAMS-BASHFORTH OF ORDERS ONE TO THREE.
       T = 0D0
       IWORK = 0
       RWORK = 0D0
-      CALL SOLVE(RATES, NEQ, Y, T, 2D0, RWORK, IWORK)
+      CALL SOLVE(RATES, NEQ, Y, T, 2D0 + 0.1D0*X(3), RWORK, IWORK)
       SWING = Y(1) + 2D0*Y(2) + IWORK(11)
       END
 

@@ -40,10 +40,16 @@ impl Observing {
     }
 }
 
+/// Whether something in a function is looked at when the derivative runs, or refused: integers that may be bits of floats.
+fn has_doubts(unit: &Unit) -> bool {
+    let lost = unit.bits.lost.is_empty() && unit.transfers.lost.is_empty();
+    !lost || !unit.numbers.is_empty() || !unit.reworked.is_empty()
+}
+
 /// Whether `f` is of this kind, if what it is given is constant or not; `known` are those that it may call.
 fn is_observing(module: &Module, f: FuncId, unit: &Unit, known: &Observing, of_constants: bool) -> bool {
     let func = &module.funcs[f];
-    if module.stated.rules.contains_key(&f) || func.attrs.interposable {
+    if module.stated.rules.contains_key(&f) || func.attrs.interposable || has_doubts(unit) {
         return false;
     }
     // Memory that a caller can reach is outer memory; what else there is of a function is its own.
@@ -61,7 +67,8 @@ fn is_observing(module: &Module, f: FuncId, unit: &Unit, known: &Observing, of_c
     let is_constant = |v: &ValueId| {
         let given = |o: &Object| of_constants && matches!(o, Object::Param(g, _) if *g == f);
         let of_class = unit.memory.class_of[*v].map(|c| {
-            unit.constants.contains(&c) || unit.memory.is_code(c) || unit.memory.classes[c].objects.iter().all(given)
+            let objects = &unit.memory.classes[c].objects;
+            unit.constants.contains(&c) || unit.memory.is_code(c) || !objects.is_empty() && objects.iter().all(given)
         });
         !types.is_float_or_vector(func.ty(*v)) && unit.carry[*v] == Carry::None && of_class.unwrap_or(true)
     };

@@ -9,7 +9,9 @@
 // epoch grows with every call of a derivative (markers.cpp). Within one, a result that is remembered has its shadow.
 //
 // Computing again must change nothing: what is passed over may not read what it writes, but for the results themselves,
-// nor call what writes. The variables must be known to no others, and the last argument must only be compared.
+// nor call what writes. The variables must be known to no others, and the last argument must only be compared. Results
+// are floats that are computed, and written nowhere else: a flag that is raised, or a sum that is started anew, for
+// each new argument is none.
 //
 // Not handled: results that are remembered in objects, tables of several, and comparisons other than of equality.
 // (Memoisation: Michie, "Memo functions and machine learning", Nature 218, 1968.)
@@ -100,6 +102,11 @@ public:
       if (auto *branch = dyn_cast<BranchInst>(block.getTerminator()); branch && branch->isConditional())
         if (branch->getSuccessor(0) != branch->getSuccessor(1))
           look(branch->getCondition(), *branch, found);
+    for (const Question &question : found) {
+      asked_.insert(question.asked);
+      for (BasicBlock *block : passedOver(question))
+        passed_[question.last.variable].insert(block);
+    }
     erase_if(found, [this](const Question &question) { return !isHarmless(question); });
     for (const Question &question : found)
       rewrite(question);
@@ -158,16 +165,58 @@ private:
     return out;
   }
 
-  // Whether computing again changes nothing but the results.
-  bool isHarmless(const Question &question) const {
+  // What is passed over where the result is remembered.
+  SmallVector<BasicBlock *, 16> passedOver(const Question &question) const {
     const BasicBlockEdge edge(question.from, question.miss);
     SmallVector<BasicBlock *, 16> passed;
     for (BasicBlock &block : clone_)
       if (dominators_.isReachableFromEntry(&block) && dominators_.dominates(edge, &block))
         passed.push_back(&block);
+    return passed;
+  }
+
+  // Whether a result is written only where the last argument is: where it is passed over, and in other functions that
+  // remember.
+  bool isResult(const StoreInst &result, const Place &asked) const {
+    const Place place = placeOf(result.getPointerOperand(), layout_);
+    if (!place.variable)
+      return false;
+    SmallPtrSet<const Function *, 8> remember;
+    forEachStore(*asked.variable, [&](const StoreInst &store) { remember.insert(store.getFunction()); });
+    bool only = true;
+    forEachStore(*place.variable, [&](const StoreInst &store) {
+      const Place other = placeOf(store.getPointerOperand(), layout_);
+      const bool apart = other.variable && (other.offset >= place.offset + sizeOf(result) ||
+                                            place.offset >= other.offset + sizeOf(store));
+      if (other == asked || apart)
+        return;
+      only &= store.getFunction() == &clone_ ? passed_.lookup(asked.variable).contains(store.getParent())
+                                             : remember.contains(store.getFunction());
+    });
+    return only;
+  }
+
+  int64_t sizeOf(const StoreInst &store) const {
+    return static_cast<int64_t>(layout_.getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue());
+  }
+
+  static void forEachStore(const GlobalVariable &variable, function_ref<void(const StoreInst &)> body) {
+    SmallVector<const Value *, 8> work{&variable};
+    while (!work.empty())
+      for (const User *user : work.pop_back_val()->users()) {
+        if (isa<GEPOperator>(user))
+          work.push_back(user);
+        else if (const auto *store = dyn_cast<StoreInst>(user))
+          body(*store);
+      }
+  }
+
+  // Whether computing again changes nothing but the results.
+  bool isHarmless(const Question &question) const {
+    const SmallVector<BasicBlock *, 16> passed = passedOver(question);
     if (passed.empty() || passed.size() > kMostBlocks)
       return false;
-    SmallVector<StoreInst *, 16> stores;
+    SmallVector<StoreInst *, 16> stores, results;
     SmallPtrSet<const GlobalVariable *, 8> written;
     bool remembers = false;
     for (BasicBlock *block : passed)
@@ -178,20 +227,74 @@ private:
         if (!store->isSimple())
           return false;
         stores.push_back(store);
-        const Place place = placeOf(store->getPointerOperand(), layout_);
-        if (const auto *variable = dyn_cast<GlobalVariable>(getUnderlyingObject(store->getPointerOperand()))) {
-          if (!isPrivate(*variable))
-            return false;
-          written.insert(variable);
-        }
-        remembers |= place == question.last && store->getValueOperand() == question.asked;
+        const Value *stored = store->getValueOperand();
+        const auto *variable = dyn_cast<GlobalVariable>(getUnderlyingObject(store->getPointerOperand()));
+        if (!variable)
+          continue;
+        if (!isPrivate(*variable) || !stored->getType()->isFPOrFPVectorTy() || isa<Constant>(stored))
+          return false;
+        written.insert(variable);
+        if (placeOf(store->getPointerOperand(), layout_) == question.last)
+          remembers |= stored == question.asked;
+        else
+          results.push_back(store);
       }
-    if (!remembers)
+    const auto isOther = [this, &question](const StoreInst *store) { return !isResult(*store, question.last); };
+    if (!remembers || results.empty() || any_of(results, isOther) || !meetsResults(question, passed, written))
       return false;
     for (BasicBlock *block : passed)
       for (Instruction &inst : *block)
         if (!isa<StoreInst>(inst) && !leavesAlone(inst, stores, written))
           return false;
+    return true;
+  }
+
+  // Whether what is chosen afterwards between what was computed and something else are results that were remembered,
+  // and not whether anything was computed.
+  bool meetsResults(const Question &question, ArrayRef<BasicBlock *> passed,
+                    const SmallPtrSetImpl<const GlobalVariable *> &written) const {
+    const SmallPtrSet<const BasicBlock *, 16> inside(passed.begin(), passed.end());
+    for (BasicBlock *block : passed)
+      for (BasicBlock *after : successors(block)) {
+        if (inside.contains(after))
+          continue;
+        for (const PHINode &phi : after->phis())
+          for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i)
+            if (const Value *value = phi.getIncomingValue(i); !inside.contains(phi.getIncomingBlock(i)) &&
+                                                              value != phi.getIncomingValueForBlock(block) &&
+                                                              !isRemembered(*value, question, written))
+              return false;
+      }
+    return true;
+  }
+
+  // Whether a value was remembered, or computed where others that ask the same compute.
+  bool isRemembered(const Value &value, const Question &question,
+                    const SmallPtrSetImpl<const GlobalVariable *> &written) const {
+    SmallSetVector<const Value *, 8> work;
+    work.insert(&value);
+    for (size_t i = 0; i < work.size(); ++i) {
+      if (work.size() > kMostPhis)
+        return false;
+      const auto *inst = dyn_cast<Instruction>(work[i]);
+      if (asked_.contains(work[i]) || isa<UndefValue>(work[i]) ||
+          (inst && passed_.lookup(question.last.variable).contains(inst->getParent())))
+        continue;
+      if (const auto *phi = dyn_cast_or_null<PHINode>(inst)) {
+        work.insert(phi->op_begin(), phi->op_end());
+        continue;
+      }
+      if (inst && isa<InsertElementInst, ExtractElementInst, ShuffleVectorInst>(inst)) {
+        for (const Use &part : inst->operands())
+          if (part->getType()->isFPOrFPVectorTy())
+            work.insert(part);
+        continue;
+      }
+      const auto *load = dyn_cast_or_null<LoadInst>(inst);
+      const auto *variable = load ? dyn_cast<GlobalVariable>(getUnderlyingObject(load->getPointerOperand())) : nullptr;
+      if (!variable || !written.contains(variable))
+        return false;
+    }
     return true;
   }
 
@@ -283,6 +386,10 @@ private:
   const DominatorTree &dominators_;
   const TargetLibraryInfo &library_;
   SmallPtrSet<const GlobalVariable *, 4> stamped_;
+  // What is asked for.
+  SmallPtrSet<const Value *, 8> asked_;
+  // What is passed over, by the variable that has the last argument.
+  DenseMap<const GlobalVariable *, SmallPtrSet<const BasicBlock *, 16>> passed_;
 };
 
 } // namespace
