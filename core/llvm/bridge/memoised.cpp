@@ -104,10 +104,11 @@ public:
           look(branch->getCondition(), *branch, found);
     for (const Question &question : found) {
       asked_.insert(question.asked);
-      for (BasicBlock *block : passedOver(question))
+      for (BasicBlock *block : passedOver(question, found))
         passed_[question.last.variable].insert(block);
     }
-    erase_if(found, [this](const Question &question) { return !isHarmless(question); });
+    const SmallVector<Question, 4> all(found);
+    erase_if(found, [this, &all](const Question &question) { return !isHarmless(question, all); });
     for (const Question &question : found)
       rewrite(question);
     return !found.empty();
@@ -166,11 +167,17 @@ private:
   }
 
   // What is passed over where the result is remembered.
-  SmallVector<BasicBlock *, 16> passedOver(const Question &question) const {
+  SmallVector<BasicBlock *, 16> passedOver(const Question &question, ArrayRef<Question> all) const {
     const BasicBlockEdge edge(question.from, question.miss);
+    // Of several arguments that are compared one after the other, any leads there.
+    const auto asks = [&question, all](const BasicBlock *before) {
+      return any_of(all, [&](const Question &one) { return one.from == before && one.miss == question.miss; });
+    };
+    const bool shared = all_of(predecessors(question.miss), asks);
     SmallVector<BasicBlock *, 16> passed;
     for (BasicBlock &block : clone_)
-      if (dominators_.isReachableFromEntry(&block) && dominators_.dominates(edge, &block))
+      if (dominators_.isReachableFromEntry(&block) &&
+          (shared ? dominators_.dominates(question.miss, &block) : dominators_.dominates(edge, &block)))
         passed.push_back(&block);
     return passed;
   }
@@ -212,8 +219,8 @@ private:
   }
 
   // Whether computing again changes nothing but the results.
-  bool isHarmless(const Question &question) const {
-    const SmallVector<BasicBlock *, 16> passed = passedOver(question);
+  bool isHarmless(const Question &question, ArrayRef<Question> all) const {
+    const SmallVector<BasicBlock *, 16> passed = passedOver(question, all);
     if (passed.empty() || passed.size() > kMostBlocks)
       return false;
     SmallVector<StoreInst *, 16> stores, results;
