@@ -41,7 +41,9 @@ static double pressure(double temperature, double density)
     static double last_temperature = -1.0, last_density = -1.0, attraction, repulsion;
     if (temperature != last_temperature || density != last_density) {
         attraction = exp(-density / temperature) * sqrt(temperature);
-        repulsion = series(temperature, density);
+        repulsion = 0.0;
+        for (int i = 1; i < 4; i++)
+            repulsion += series(temperature * i, density);
         last_temperature = temperature;
         last_density = density;
     }

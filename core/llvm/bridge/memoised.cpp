@@ -238,7 +238,7 @@ private:
         const auto *variable = dyn_cast<GlobalVariable>(getUnderlyingObject(store->getPointerOperand()));
         if (!variable)
           continue;
-        if (!isPrivate(*variable) || !stored->getType()->isFPOrFPVectorTy() || isa<Constant>(stored))
+        if (!isPrivate(*variable) || !stored->getType()->isFPOrFPVectorTy())
           return false;
         written.insert(variable);
         if (placeOf(store->getPointerOperand(), layout_) == question.last)
@@ -246,6 +246,15 @@ private:
         else
           results.push_back(store);
       }
+    // A sum that starts with a constant is computed if something is added to it.
+    const auto isStarted = [this, &results](const StoreInst *store) {
+      return !isa<Constant>(store->getValueOperand()) || any_of(results, [&](const StoreInst *other) {
+        return !isa<Constant>(other->getValueOperand()) &&
+               placeOf(other->getPointerOperand(), layout_) == placeOf(store->getPointerOperand(), layout_);
+      });
+    };
+    if (!all_of(results, isStarted))
+      return false;
     const auto isOther = [this, &question](const StoreInst *store) { return !isResult(*store, question.last); };
     if (!remembers || results.empty() || any_of(results, isOther) || !meetsResults(question, passed, written))
       return false;
