@@ -235,10 +235,12 @@ private:
           return false;
         stores.push_back(store);
         const Value *stored = store->getValueOperand();
+        if (!stored->getType()->isFPOrFPVectorTy())
+          return false;
         const auto *variable = dyn_cast<GlobalVariable>(getUnderlyingObject(store->getPointerOperand()));
         if (!variable)
           continue;
-        if (!isPrivate(*variable) || !stored->getType()->isFPOrFPVectorTy())
+        if (!isPrivate(*variable))
           return false;
         written.insert(variable);
         if (placeOf(store->getPointerOperand(), layout_) == question.last)
@@ -247,13 +249,16 @@ private:
           results.push_back(store);
       }
     // A sum that starts with a constant is computed if something is added to it.
-    const auto isStarted = [this, &results](const StoreInst *store) {
-      return !isa<Constant>(store->getValueOperand()) || any_of(results, [&](const StoreInst *other) {
+    const auto isStarted = [this, &stores](const StoreInst *store) {
+      const Value *at = store->getPointerOperand();
+      const Place place = placeOf(at, layout_);
+      return !isa<Constant>(store->getValueOperand()) || any_of(stores, [&](const StoreInst *other) {
+        const Value *there = other->getPointerOperand();
         return !isa<Constant>(other->getValueOperand()) &&
-               placeOf(other->getPointerOperand(), layout_) == placeOf(store->getPointerOperand(), layout_);
+               (there == at || (place.variable && placeOf(there, layout_) == place));
       });
     };
-    if (!all_of(results, isStarted))
+    if (!all_of(stores, isStarted))
       return false;
     const auto isOther = [this, &question](const StoreInst *store) { return !isResult(*store, question.last); };
     if (!remembers || results.empty() || any_of(results, isOther) || !meetsResults(question, passed, written))
