@@ -1,150 +1,104 @@
-// An integrator of Fortran's, as f2c translates it: its state is one COMMON block, in which arrays of coefficients come
-// first and counts last. Of an index into the arrays nobody says where they end; the counts are worked on, and copied
-// to an array of the caller's. Source: Hindmarsh, "ODEPACK, a systematized collection of ODE solvers" (1983).
+// Global mutable work space, as in codes translated from Fortran: parameters, state and scratch arrays are file-scope
+// variables which the routines share, set anew at every call. A travelling wave by Lax-Wendroff with variable speed.
+// Source: LeVeque, "Finite Volume Methods for Hyperbolic Problems", section 6.1.
 #include "corpus.h"
 
-enum { N = 4, SIZE = 2 };
+enum { CELLS = CORPUS_SIZE(120, 10), STEPS = CORPUS_SIZE(80, 4), SIZE = 2 * CELLS };
 
-typedef int integer;
-typedef double doublereal;
+static struct {
+    double u[CELLS + 2], speed[CELLS + 2], flux[CELLS + 2];
+    double courant, energy;
+    int step, n;
+} wave;
 
-struct {
-    doublereal rc, el[3], elco[9], h, tn;
-    integer nst, nfe, nq, l, n;
-} state_;
+static double probe[STEPS];
 
-__attribute__((noinline)) static int coeffs_(doublereal *elco)
+static void boundary(void)
 {
-    static const doublereal given[9] = {1.0, 0.0, 0.0, 1.5, -0.5, 0.0, 23.0 / 12.0, -16.0 / 12.0, 5.0 / 12.0};
-    for (integer i = 0; i < 9; i++)
-        elco[i] = given[i];
-    return 0;
+    wave.u[0] = wave.u[wave.n];
+    wave.u[wave.n + 1] = wave.u[1];
 }
 
-// Procedures that are passed have arguments of whatever kinds.
-typedef int (*u_fp)(void *, void *, void *, void *);
-
-struct {
-    u_fp f, solve;
-} given_;
-
-struct {
-    doublereal p[3];
-} pars_;
-
-static int rates_(void *neq, void *t, void *y, void *d)
+static void fluxes(void)
 {
-    const doublereal *at = t, *state = y;
-    doublereal *rate = d;
-    if (*(const integer *)neq != SIZE)
-        return 1;
-    rate[0] = state[1];
-    rate[1] = -pars_.p[0] * sin(state[0]) - pars_.p[1] * state[1] + pars_.p[2] * cos(*at);
-    return 0;
-}
-
-static int solve_diagonal_(void *wm, void *iwm, void *x, void *tem)
-{
-    const doublereal *w = wm;
-    doublereal *unknown = x, *work = tem;
-    const integer *place = iwm;
-    for (integer i = 0; i < SIZE; i++)
-        work[i] = unknown[i] / w[place[i]];
-    for (integer i = 0; i < SIZE; i++)
-        unknown[i] = work[i];
-    return 0;
-}
-
-__attribute__((noinline)) static int order_(integer *nq)
-{
-    for (integer i = 0; i < state_.l; i++)
-        state_.el[i] = state_.elco[i + (*nq - 1) * 3] * state_.rc;
-    return 0;
-}
-
-__attribute__((noinline)) static int step_(integer *neq, doublereal *y, doublereal *yh, doublereal *wm, integer *iwm)
-{
-    doublereal tem[SIZE];
-    for (integer j = 2; j > 0; j--)
-        for (integer i = 0; i < state_.n; i++)
-            yh[i + j * SIZE] = yh[i + (j - 1) * SIZE];
-    given_.f(neq, &state_.tn, y, yh);
-    given_.solve(wm, iwm, yh, tem);
-    ++state_.nfe;
-    order_(&state_.nq);
-    for (integer j = 0; j < state_.l; j++)
-        for (integer i = 0; i < state_.n; i++)
-            y[i] += state_.h * state_.el[j] * yh[i + j * SIZE];
-    state_.tn += state_.h;
-    return 0;
-}
-
-__attribute__((noinline)) static int integrate_(u_fp f, integer *neq, doublereal *y, doublereal *tout,
-                                                doublereal *rwork, integer *iwork)
-{
-    given_.f = f;
-    given_.solve = solve_diagonal_;
-    state_.n = neq[0];
-    iwork[0] = 0;
-    iwork[1] = 1;
-    rwork[0] = 2.0;
-    rwork[1] = state_.n * 0.75;
-    state_.h = *tout / 40.0;
-    state_.tn = 0.0;
-    state_.rc = 1.0;
-    state_.nst = state_.nfe = 0;
-    state_.nq = state_.l = 1;
-    coeffs_(state_.elco);
-    while (state_.tn < *tout - 0.5 * state_.h) {
-        step_(neq, y, &rwork[20], rwork, iwork);
-        ++state_.nst;
-        if (state_.nq < 3)
-            ++state_.nq;
-        state_.l = state_.nq;
+    for (int i = 0; i <= wave.n; i++) {
+        double c = 0.5 * (wave.speed[i] + wave.speed[i + 1]) * wave.courant;
+        wave.flux[i] = 0.5 * c * (wave.u[i] + wave.u[i + 1]) - 0.5 * c * c * (wave.u[i + 1] - wave.u[i]);
     }
-    rwork[10] = state_.h;
-    iwork[10] = state_.nst;
-    iwork[11] = state_.nfe;
-    iwork[13] = state_.nq;
-    return 0;
 }
 
-static double swing(const double *x)
+static void advance(void)
 {
-    doublereal y[SIZE] = {x[3], 0.0}, tout = 2.0 + 0.1 * x[2], rwork[40] = {0.0};
-    integer iwork[20] = {0}, neq[1] = {SIZE};
-    for (integer i = 0; i < 3; i++)
-        pars_.p[i] = x[i];
-    integrate_(rates_, neq, y, &tout, rwork, iwork);
-    return y[0] + 2.0 * y[1] + iwork[10] + rwork[10];
+    boundary();
+    fluxes();
+    for (int i = 1; i <= wave.n; i++)
+        wave.u[i] -= wave.flux[i] - wave.flux[i - 1];
+    probe[wave.step++] = wave.u[wave.n / 3];
 }
 
-static double point[N] = {0.7, 1.3, 0.4, 2.1};
+static double wave_loss(const double *initial, const double *speed)
+{
+    wave.n = CELLS;
+    wave.step = 0;
+    wave.courant = 0.6;
+    wave.energy = 0.0;
+    for (int i = 1; i <= CELLS; i++) {
+        wave.u[i] = initial[i - 1];
+        wave.speed[i] = speed[i - 1];
+    }
+    wave.speed[0] = wave.speed[CELLS];
+    wave.speed[CELLS + 1] = wave.speed[1];
+    while (wave.step < STEPS)
+        advance();
+    for (int i = 1; i <= CELLS; i++)
+        wave.energy += wave.u[i] * wave.u[i];
+    for (int t = 0; t < STEPS; t++)
+        wave.energy += sin(probe[t]);
+    return wave.energy;
+}
+
+static double point[SIZE];
+
+static void setup(void)
+{
+    corpus_seed(130);
+    for (int i = 0; i < CELLS; i++) {
+        point[i] = exp(-40.0 * pow((double)i / CELLS - 0.3, 2)) + corpus_uniform(-0.05, 0.05);
+        point[CELLS + i] = corpus_uniform(0.6, 1.2);
+    }
+}
 
 static double value(const double *x)
 {
-    return swing(x);
+    return wave_loss(x, x + CELLS);
 }
 
 static double tangent(const double *x, const double *v)
 {
-    return __enzyme_fwddiff((void *)swing, enzyme_dup, x, v);
+    return __enzyme_fwddiff((void *)wave_loss, enzyme_dup, x, v, enzyme_dup, x + CELLS, v + CELLS);
 }
 
 static void gradient(const double *x, double *g)
 {
-    corpus_zero(g, N);
-    __enzyme_autodiff((void *)swing, enzyme_dup, x, g);
+    corpus_zero(g, SIZE);
+    __enzyme_autodiff((void *)wave_loss, enzyme_dup, x, g, enzyme_dup, x + CELLS, g + CELLS);
+}
+
+static void gradient_plain(const double *x, double *g)
+{
+    corpus_zero(g, SIZE);
+    __enzyme_autodiff((void *)wave_loss, x, g, x + CELLS, g + CELLS);
 }
 
 static const struct corpus_problem problem = {
     .name = "common_block",
-    .size = N,
+    .size = SIZE,
     .point = point,
+    .setup = setup,
     .value = value,
     .tangent = tangent,
     .gradient = gradient,
-    .coordinates = CORPUS_ALL,
+    .variants = {{.name = "gradient without annotations", .gradient = gradient_plain}},
 };
 
 CORPUS_MAIN(&problem)
