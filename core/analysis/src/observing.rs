@@ -5,8 +5,8 @@
 //! useful either; and a slope in it that is infinite (the root of a residual that vanishes) meets no zero.
 //!
 //! Such a function stores to memory of its own alone, keeps no address, and calls functions of this kind, and known
-//! ones that leave nothing in memory of others. To functions of which nothing is known it gives constants and counts
-//! only: what reports an index out of range and may return.
+//! ones that leave nothing in memory of others. To functions that only read, and to what it calls through pointers, it
+//! gives constants and counts: what reports an index out of range and may return.
 //!
 //! Not handled: recursive functions, and results other than floats and plain integers.
 
@@ -24,7 +24,7 @@ use crate::program::Unit;
 pub(crate) struct Observing {
     /// Those of which nothing comes out but their result.
     pub always: BTreeSet<FuncId>,
-    /// Those of which it is so where constants and counts are all that enters.
+    /// Others, of which it is so where constants and counts are all that enters.
     of_constants: BTreeSet<FuncId>,
 }
 
@@ -33,8 +33,7 @@ impl Observing {
     pub fn add(&mut self, module: &Module, f: FuncId, unit: &Unit) {
         if is_observing(module, f, unit, self, false) {
             self.always.insert(f);
-        }
-        if is_observing(module, f, unit, self, true) {
+        } else if is_observing(module, f, unit, self, true) {
             self.of_constants.insert(f);
         }
     }
@@ -42,8 +41,8 @@ impl Observing {
 
 /// Whether something in a function is looked at when the derivative runs, or refused: integers that may be bits of floats.
 fn has_doubts(unit: &Unit) -> bool {
-    let lost = unit.bits.lost.is_empty() && unit.transfers.lost.is_empty();
-    !lost || !unit.numbers.is_empty() || !unit.reworked.is_empty()
+    let refused = !unit.bits.lost.is_empty() || !unit.transfers.lost.is_empty();
+    refused || !unit.numbers.is_empty() || !unit.reworked.is_empty()
 }
 
 /// Whether `f` is of this kind, if what it is given is constant or not; `known` are those that it may call.
@@ -93,7 +92,10 @@ fn is_observing(module: &Module, f: FuncId, unit: &Unit, known: &Observing, of_c
             Callee::Defined(g) => {
                 known.always.contains(&g) || known.of_constants.contains(&g) && args.iter().all(is_constant)
             }
-            Callee::Unknown(_) => args.iter().all(is_constant),
+            // What writes unseen may reach active variables: that is refused where the caller is differentiated.
+            Callee::Unknown(callee) => {
+                callee.is_none_or(|g| module.funcs[g].attrs.no_write) && args.iter().all(is_constant)
+            }
         }
     };
     func.placed().all(|(_, i)| {

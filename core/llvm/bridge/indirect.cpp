@@ -567,7 +567,8 @@ bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function, const EnzP
   if (calls.empty())
     return false;
   const Targets targets(host, function, options);
-  const auto &dominators = host.functions->getResult<DominatorTreeAnalysis>(function);
+  // What inlines calls keeps no account of the function's shape.
+  const DominatorTree dominators(function);
   SmallPtrSet<CallBase *, 8> optional;
   for (CallBase *call : calls)
     if (isOptional(*call, dominators))

@@ -75,6 +75,19 @@ bool isPrivate(const GlobalVariable &variable) {
   return true;
 }
 
+// The integer of this name; null if there is none that is not made, or the program has something else of that name.
+GlobalVariable *counter(Module &module, StringRef name, bool make) {
+  Type *i64 = Type::getInt64Ty(module.getContext());
+  if (GlobalValue *found = module.getNamedValue(name)) {
+    auto *known = dyn_cast<GlobalVariable>(found);
+    return known && known->getValueType() == i64 && known->hasInternalLinkage() && !known->isConstant() ? known
+                                                                                                        : nullptr;
+  }
+  return make ? new GlobalVariable(module, i64, /*isConstant=*/false, GlobalValue::InternalLinkage,
+                                   ConstantInt::get(i64, 0), name)
+              : nullptr;
+}
+
 bool holdsWhenEqual(const FCmpInst &test) {
   return test.getPredicate() == CmpInst::FCMP_OEQ || test.getPredicate() == CmpInst::FCMP_UEQ;
 }
@@ -265,7 +278,7 @@ private:
       return false;
     for (BasicBlock *block : passed)
       for (Instruction &inst : *block)
-        if (!isa<StoreInst>(inst) && !leavesAlone(inst, stores, written))
+        if (!isa<StoreInst>(inst) && !leavesAlone(inst, stores, passed, written))
           return false;
     return true;
   }
@@ -320,7 +333,7 @@ private:
   }
 
   // Whether an instruction writes nothing and reads nothing that is written where it is, but what was just written.
-  bool leavesAlone(Instruction &inst, ArrayRef<StoreInst *> stores,
+  bool leavesAlone(Instruction &inst, ArrayRef<StoreInst *> stores, ArrayRef<BasicBlock *> passed,
                    const SmallPtrSetImpl<const GlobalVariable *> &written) const {
     if (!inst.mayReadOrWriteMemory())
       return true;
@@ -334,18 +347,36 @@ private:
       const auto just = [this, load](const StoreInst *store) {
         return store->getPointerOperand() == load->getPointerOperand() && dominators_.dominates(store, load);
       };
-      return isa<AllocaInst>(object) || none_of(stores, meets) || any_of(stores, just);
+      return none_of(stores, meets) || any_of(stores, just) || isScratch(*object, passed);
     }
     auto *call = dyn_cast<CallInst>(&inst);
     if (!call || !onlyReads(*call, written, kMostCalls))
       return false;
     // What it is given may not be what is written either.
-    return none_of(call->args(), [&stores](const Use &arg) {
+    return none_of(call->args(), [&stores, passed](const Use &arg) {
       const Value *object = arg->getType()->isPointerTy() ? getUnderlyingObject(arg.get()) : nullptr;
-      return object && !isa<AllocaInst>(object) && any_of(stores, [object](const StoreInst *store) {
+      return object && !isScratch(*object, passed) && any_of(stores, [object](const StoreInst *store) {
                return getUnderlyingObject(store->getPointerOperand()) == object;
              });
     });
+  }
+
+  // Whether memory of the function's own is used nowhere else.
+  static bool isScratch(const Value &object, ArrayRef<BasicBlock *> passed) {
+    if (!isa<AllocaInst>(object))
+      return false;
+    SmallVector<const Value *, 8> work{&object};
+    for (size_t seen = 0; !work.empty(); ++seen)
+      for (const User *user : work.pop_back_val()->users()) {
+        const auto *inst = dyn_cast<Instruction>(user);
+        if (seen > kMostUses || !inst)
+          return false;
+        if (isa<GetElementPtrInst>(inst))
+          work.push_back(inst);
+        else if (!inst->isLifetimeStartOrEnd() && !is_contained(passed, inst->getParent()))
+          return false;
+      }
+    return true;
   }
 
   // Whether a call leaves no memory changed, but `errno`, and does not read these variables.
@@ -382,10 +413,9 @@ private:
     GlobalVariable *epoch = enz::epochOf(module, /*make=*/true);
     const std::string name =
         ("enzyme.stamp." + question.last.variable->getName() + "." + Twine(question.last.offset)).str();
-    GlobalVariable *stamp = module.getGlobalVariable(name, /*AllowInternal=*/true);
-    if (!stamp)
-      stamp = new GlobalVariable(module, i64, /*isConstant=*/false, GlobalValue::InternalLinkage,
-                                 ConstantInt::get(i64, 0), name);
+    GlobalVariable *stamp = counter(module, name, /*make=*/true);
+    if (!epoch || !stamp)
+      return;
     // Each place that remembers is stamped once.
     if (stamped_.insert(stamp).second)
       for (Instruction &inst : instructions(clone_))
@@ -415,14 +445,6 @@ private:
 
 } // namespace
 
-GlobalVariable *enz::epochOf(Module &module, bool make) {
-  constexpr StringLiteral name = "enzyme.epoch";
-  GlobalVariable *epoch = module.getGlobalVariable(name, /*AllowInternal=*/true);
-  if (epoch || !make)
-    return epoch;
-  Type *i64 = Type::getInt64Ty(module.getContext());
-  return new GlobalVariable(module, i64, /*isConstant=*/false, GlobalValue::InternalLinkage, ConstantInt::get(i64, 0),
-                            name);
-}
+GlobalVariable *enz::epochOf(Module &module, bool make) { return counter(module, "enzyme.epoch", make); }
 
 bool enz::distrustMemories(EnzOpaqueHost &host, Function &clone) { return Kept(host, clone).run(); }

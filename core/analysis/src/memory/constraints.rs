@@ -30,7 +30,7 @@ const MANY_PASSES: usize = 24;
 /// The most elements of a global's initialiser that are told apart.
 const MAX_ELEMENTS: u64 = 64;
 /// The most copies of bytes that a function is followed through.
-const MAX_COPIES: usize = 65_536;
+const MAX_COPIES: usize = 16_384;
 pub(super) const POINTER: u64 = 8;
 
 /// Solves one recursive group of functions. `done` holds the results of all defined functions called from it.

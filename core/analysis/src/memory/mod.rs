@@ -457,7 +457,12 @@ impl FuncMemory {
     /// before or behind it seems to have no end: an index stays within its array there, and halves of numbers are not moved.
     pub fn is_count_of_storage(&self, module: &Module, class: ClassId, span: Span, len: u64) -> bool {
         let known = &self.classes[class];
-        let is_storage = |o: &Object| matches!(o, Object::Global(g) if is_fortran_storage(module, &module.globals[*g]));
+        let is_union = |ty| matches!(&module.ctx.types[ty], Type::Struct(s) if s.name.as_deref().is_some_and(|n| n.starts_with("union.")));
+        let is_storage = |o: &Object| {
+            let Object::Global(g) = o else { return false };
+            let global = &module.globals[*g];
+            is_fortran_storage(module, global) && !is_union(global.ty)
+        };
         let is_alone = known.objects.len() == 1 && known.objects.iter().all(is_storage) && !known.merged;
         let mut floats =
             known.items.keys().filter(|i| matches!(i.ty, ByteType::Float(_)) && i.span.overlaps(i.size, span, len));

@@ -242,3 +242,30 @@ fn the_order_of_blocks_does_not_matter() {
         check(&format!("{head}{}}}\n", order.concat()), &[], expected);
     }
 }
+
+/// What only a comparison asks for: a function that leaves nothing else behind has no derivative there, one that writes has one
+/// without an active result, and what writes unseen is looked into.
+#[test]
+fn results_of_no_use() {
+    let observed = |body: &str| {
+        let text = format!(
+            "declare void @tick()\ndefine double @g(ptr %q, double %s) {{\n{body}}}\n\
+            define double @f(ptr %p, double %x) {{\n  %r = call double @g(ptr %p, double %x)\n  %c = fcmp olt double %r, 1.0\n\
+            \x20 %y = select i1 %c, double %x, double 2.0\n  ret double %y\n}}\n"
+        );
+        let mut calls = Vec::new();
+        solve(&text, &[], |module, _, f, activity, _| {
+            assert!(!activity.is_active(value(&module.funcs[f], "r")), "{text}");
+            calls.extend(activity.calls.values().map(|c| c.ret));
+        });
+        calls
+    };
+    assert_eq!(observed("  %a = load double, ptr %q\n  %b = fmul double %a, %s\n  ret double %b\n"), []);
+    assert_eq!(
+        observed("  %l = alloca double\n  store double %s, ptr %l\n  %b = load double, ptr %l\n  ret double %b\n"),
+        []
+    );
+    assert_eq!(observed("  store double %s, ptr %q\n  ret double %s\n"), [false]);
+    assert_eq!(observed("  store double %s, ptr @own\n  ret double %s\n"), [false]);
+    assert_eq!(observed("  call void @tick()\n  ret double %s\n"), [false]);
+}

@@ -275,3 +275,25 @@ fn constants_that_lead_back_to_themselves_are_copied_once() {
     let text = show(&module, &analyze(&module), module.find_func("f").unwrap());
     assert!(text.lines().any(|l| l.starts_with("p:") && l.contains("double")), "{text}");
 }
+
+/// Counts behind arrays without an end in a COMMON block; not so halves of numbers, unions, and memory that is not Fortran's.
+#[test]
+fn counts_of_storage() {
+    let is_count = |name: &str, ty: &str, more: &str| {
+        let module = parse(&format!(
+            "%union.u = type {{ [80 x i8] }}\n@{name} = global {ty} zeroinitializer\ndefine void @f(i64 %i) {{\n\
+            \x20 %array = getelementptr i8, ptr @{name}, i64 8\n  %element = getelementptr double, ptr %array, i64 %i\n\
+            \x20 store double 1.0, ptr %element\n  %place = getelementptr i8, ptr @{name}, i64 64\n\
+            \x20 %n = load i32, ptr %place\n{more}  ret void\n}}\n"
+        ));
+        let (units, f) = (analyze(&module), module.find_func("f").unwrap());
+        let (memory, place) = (&units.get(f).unwrap().memory, value(&module.funcs[f], "place"));
+        let at = |len| memory.is_count_of_storage(&module, memory.class_of[place].unwrap(), memory.span_of[place], len);
+        (at(4), at(8))
+    };
+    let bytes = "[80 x i8]";
+    assert_eq!(is_count("state_", bytes, ""), (true, false));
+    assert_eq!(is_count("state_", bytes, "  %d = load double, ptr %place\n"), (false, false));
+    assert_eq!(is_count("state_", "%union.u", ""), (false, false));
+    assert_eq!(is_count("state", bytes, ""), (false, false));
+}
