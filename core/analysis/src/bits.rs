@@ -19,7 +19,7 @@ use enzyme_ir::{BinOp, ByteType, CastOp, Facts, Func, FuncId, InstId, Module, Op
 
 use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, FuncMemory, Placed, Span};
+use crate::memory::{ClassId, FuncMemory, Object, Placed, Span, Untyped};
 use crate::program::{Unit, outer_classes};
 use crate::uses::Uses;
 
@@ -253,14 +253,30 @@ impl<'a> Flow<'a> {
         Some(Place { class: self.memory.class_of[p]?, span: self.memory.span_of[p], size: self.size(v) })
     }
 
+    /// Whether the program never writes the memory of `class`: a table of which a compiler made a `switch`.
+    fn is_constant(&self, class: ClassId) -> bool {
+        let constant = |o: &Object| matches!(o, Object::Global(g) if self.module.globals[*g].constant);
+        let objects = &self.memory.classes[class].objects;
+        !objects.is_empty() && objects.iter().all(constant)
+    }
+
     /// Whether an integer of at least some bytes at `p` lies on the bytes of floats.
-    fn on_floats(&self, v: ValueId, p: ValueId, least: u64) -> bool {
-        let len = self.size(v);
+    fn on_floats(&self, i: InstId, v: ValueId, p: ValueId, least: u64) -> bool {
+        let mut len = self.size(v);
         if let Type::Vector { .. } = self.module.ctx.types[self.func.ty(v)] {
-            // That vectors of integers are computed with there proves nothing: so do signs of floats change.
-            return self.memory.may_hold_floats(p, len);
+            // That vectors of integers are computed with there proves nothing, unless the program says so: thus do signs of floats change.
+            if !self.is_stated_integer(i) {
+                return self.memory.may_hold_floats(p, len);
+            }
+            len = u64::from(self.lane_bits(v) / 8);
         }
-        len >= least && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
+        let used = match self.func.insts[i].op {
+            Op::Store(_) => Untyped::READ,
+            _ => Untyped::WRITTEN,
+        };
+        let bits = |class| self.memory.may_be_bits(class, self.memory.span_of[p], len, used);
+        let typed = self.is_stated_integer(i) && !self.memory.class_of[p].is_some_and(bits);
+        len >= least && !typed && self.memory.floats_under(p, len).is_some_and(|f| !f.is_empty())
     }
 
     /// Whether the integer `v`, read from `p`, is a copy of a float.
@@ -274,6 +290,11 @@ impl<'a> Flow<'a> {
         !runs.is_empty()
             && runs.iter().all(|run| matches!(run.ty, ByteType::Float(_)))
             && runs.iter().map(|run| run.size).sum::<u64>() == self.size(v)
+    }
+
+    /// Whether metadata says that what `i` reads or writes are integers.
+    fn is_stated_integer(&self, i: InstId) -> bool {
+        self.facts.is_stated(i, |ty| ty == ByteType::Integer)
     }
 
     /// The integers by which the store `i` changes, in its place, what may be the sign, the exponent or the precision of
@@ -348,9 +369,10 @@ impl<'a> Flow<'a> {
                 let class = self.memory.class_of[*p];
                 // What the caller keeps in its memory may be floats that nobody here reads as such.
                 let hidden = !self.facts.access_types.contains_key(&i)
-                    && class.is_some_and(|c| self.outer.contains(&c) && !self.memory.classes[c].has_known_floats());
+                    && class.is_some_and(|c| self.outer.contains(&c) && !self.memory.classes[c].has_known_floats())
+                    && !class.is_some_and(|c| self.is_constant(c));
                 let float = self.is_copy(r, *p) || self.is_stated_float(i, r);
-                let floats = hidden || returned || float || self.on_floats(r, *p, 2);
+                let floats = hidden || returned || float || self.on_floats(i, r, *p, 2);
                 class.is_some_and(|c| self.classes.contains(&c)) || counted && floats
             }
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
@@ -413,7 +435,7 @@ impl<'a> Flow<'a> {
             (Op::Cast(CastOp::BitCast), [v]) => float && self.values.contains(v),
             (Op::Store(_), [v, p]) => {
                 let least = if self.certain.contains(v) { 1 } else { 2 };
-                let floats = self.on_floats(*v, *p, least)
+                let floats = self.on_floats(i, *v, *p, least)
                     || self.place(*v, *p).is_some_and(|place| self.copied.to_floats.contains(&place));
                 self.values.contains(v) && carry[*v] != Carry::Mixed && floats
             }

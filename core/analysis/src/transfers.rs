@@ -19,7 +19,7 @@ use enzyme_ir::{BinOp, ByteType, CastOp, Facts, Func, FuncId, InstId, Module, Op
 use crate::bits::Place;
 use crate::callee::{Callee, MemoryEffect, resolve};
 use crate::carry::Carry;
-use crate::memory::{ClassId, FuncMemory, Item, Placed, Proof};
+use crate::memory::{ClassId, FuncMemory, Item, Placed, Proof, Untyped};
 use crate::program::{Unit, outer_classes};
 use network::{Marks, Network, Way};
 
@@ -28,11 +28,24 @@ mod network;
 /// More sources in one function are not followed.
 const MOST_SOURCES: usize = 2000;
 
+/// Bytes that are read or written, and whether the program states that they are integers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Spot {
+    place: Place,
+    stated: bool,
+}
+
+impl Spot {
+    fn within(self, calls: &BTreeMap<ClassId, Placed>) -> Option<Spot> {
+        Some(Spot { place: self.place.within(calls)?, ..self })
+    }
+}
+
 /// What a caller gives: integers in its memory, or an argument.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Given {
-    /// What lies there; and whether anything states that these are integers.
-    Memory(Place, bool),
+    /// What lies there.
+    Memory(Spot),
     Param(usize),
 }
 
@@ -40,13 +53,13 @@ enum Given {
 #[derive(Clone, Debug, Default)]
 pub struct Transfers {
     /// What is left where; and whether it was computed with.
-    moved: BTreeSet<(Given, bool, Place)>,
+    moved: BTreeSet<(Given, bool, Spot)>,
     /// What is returned.
     returned: BTreeSet<(Given, bool)>,
     /// Of what floats are made.
     made: BTreeSet<(Given, bool)>,
     /// Where the bits of the function's own floats are left, computed with.
-    left: BTreeSet<Place>,
+    left: BTreeSet<Spot>,
     /// Such are returned.
     returns_own: bool,
     /// What takes the bits of floats that, by way of other functions, become floats again: loads, casts and calls.
@@ -68,9 +81,13 @@ enum Source {
 enum Stop {
     Value(ValueId),
     /// Bytes to which they are stored.
-    Stored(Place),
+    Stored(Spot),
+    /// Bytes among which floats may lie, to which they are stored.
+    Among(Place),
     /// Bytes which are read.
     Read(Place),
+    /// Bytes which are copied to where nothing but floats lies.
+    Taken(Place),
     Returned,
     /// They become floats.
     Floats,
@@ -85,7 +102,13 @@ pub fn is_maker(module: &Module, func: &Func, memory: &FuncMemory) -> bool {
             let inst = &func.insts[i];
             let Some(r) = inst.result.filter(|r| is_int(module, func, *r)) else { continue };
             let passes = passes_on(&inst.op) && inst.args.iter().any(|a| worked.contains(a));
-            if passes || matches!(inst.op, Op::Binary(op) if works(op)) {
+            // Bits are rotated and bytes swapped by calls, and functions of the program do what they do.
+            let calls = matches!(inst.op, Op::Call(_) | Op::Invoke { .. });
+            let works = || match &inst.op {
+                Op::Binary(op) => works(*op),
+                _ => calls && matches!(resolve(module, func, i), Callee::Known(_) | Callee::Defined(_)),
+            };
+            if passes || works() {
                 worked.insert(r);
             }
         }
@@ -145,18 +168,18 @@ impl Ways<'_> {
         match (&inst.op, inst.args.as_slice(), inst.result) {
             (Op::Store(_), [v, p], _) => {
                 let Some(place) = self.place(*v, *p).filter(|_| is_int(self.module, self.func, *v)) else { return };
+                let spot = Spot { place, stated: self.is_stated(i) };
                 // All else that moves pieces is asked when the derivative runs.
                 let way = if self.carry[*v] == Carry::Mixed {
                     Way { kept_is_crossed: true, ..Way::adding(Marks::empty()) }
                 } else {
                     Way::adding(Marks::empty())
                 };
-                self.put(Stop::Value(*v), place, way);
+                self.put(Stop::Value(*v), spot, way);
             }
             (Op::Load(_), [p], Some(r)) if is_int(self.module, self.func, r) => {
                 let Some(place) = self.place(r, *p) else { return };
-                let stated = self.facts.access_types.contains_key(&i);
-                for (source, marks) in self.begun(place, stated, i) {
+                for (source, marks) in self.begun(Spot { place, stated: self.is_stated(i) }, i) {
                     self.network.begin(source, Stop::Value(r), marks);
                 }
                 self.network.lead(Stop::Read(place), Stop::Value(r), Way::adding(Marks::KEPT));
@@ -197,11 +220,17 @@ impl Ways<'_> {
                     Some(Place { class: self.memory.class_of[p]?, span: self.memory.span_of[p], size: len })
                 };
                 let (Some(to), Some(from)) = (place(*dst), place(*src)) else { return };
-                if self.is_float(to) {
+                let [to, read] = [to, from].map(|place| Spot { place, stated: false });
+                if self.is_float(to, Untyped::READ) {
+                    // An array of integers that becomes one of floats.
+                    if self.memory.bytes_at_all(&[*dst], Some(len)).uniform().is_some() {
+                        let way = Way::asking(Marks::CROSSED | Marks::KEPT);
+                        self.network.lead(Stop::Taken(from), Stop::Floats, way);
+                    }
                     return;
                 }
-                for (source, marks) in self.begun(from, false, i) {
-                    if matches!(source, Source::Given(_)) {
+                for (source, marks) in self.begun(read, i) {
+                    if !matches!(source, Source::Own(_)) {
                         self.network.begin(source, Stop::Stored(to), marks);
                     }
                 }
@@ -221,21 +250,21 @@ impl Ways<'_> {
                 let crossing = |worked: bool| Marks::CROSSED | Marks::worked(worked);
                 for (given, worked, to) in &theirs.moved {
                     let (Some(to), Some(from)) = (to.within(calls), self.given(*given, i, calls)) else { continue };
-                    if !self.is_float(to) {
+                    if !self.is_float(to, Untyped::READ) {
                         self.begin_all(*given, from, i, Stop::Stored(to), crossing(*worked));
                     }
                     self.put(from, to, Way::adding(crossing(*worked)));
                 }
-                for place in &theirs.left {
-                    let Some(to) = place.within(calls) else { continue };
-                    let to = if self.is_float(to) { Stop::Floats } else { Stop::Stored(to) };
+                for spot in &theirs.left {
+                    let Some(to) = spot.within(calls) else { continue };
+                    let to = if self.is_float(to, Untyped::READ) { Stop::Floats } else { Stop::Stored(to) };
                     self.network.begin(Source::Own(i), to, crossing(true));
                 }
                 for (given, worked) in &theirs.made {
                     let Some(from) = self.given(*given, i, calls) else { continue };
                     // Floats that it reads itself as integers are seen to there.
-                    if let (Stop::Read(place), Given::Memory(_, stated)) = (from, *given) {
-                        for (source, marks) in self.begun(place, stated, i) {
+                    if let (Stop::Read(place), Given::Memory(spot)) = (from, *given) {
+                        for (source, marks) in self.begun(Spot { place, ..spot }, i) {
                             if matches!(source, Source::Given(_)) {
                                 self.network.begin(source, Stop::Floats, marks | crossing(*worked));
                             }
@@ -262,27 +291,33 @@ impl Ways<'_> {
         }
     }
 
+    /// Whether the program states that what `i` reads or writes are no floats.
+    fn is_stated(&self, i: InstId) -> bool {
+        self.facts.is_stated(i, |ty| !matches!(ty, ByteType::Float(_)))
+    }
+
     /// Where what the callee of `i` is given is here.
     fn given(&self, given: Given, i: InstId, calls: &BTreeMap<ClassId, Placed>) -> Option<Stop> {
         match given {
-            Given::Memory(place, _) => place.within(calls).map(Stop::Read),
+            Given::Memory(spot) => spot.place.within(calls).map(Stop::Read),
             Given::Param(n) => self.func.call_args(i).get(n).map(|a| Stop::Value(*a)),
         }
     }
 
     /// What begins where the callee of `i` reads, goes there.
     fn begin_all(&mut self, given: Given, from: Stop, i: InstId, to: Stop, marks: Marks) {
-        if let (Stop::Read(place), Given::Memory(_, stated)) = (from, given) {
-            for (source, more) in self.begun(place, stated, i) {
+        if let (Stop::Read(place), Given::Memory(spot)) = (from, given) {
+            for (source, more) in self.begun(Spot { place, ..spot }, i) {
                 self.network.begin(source, to, more | marks);
             }
         }
     }
 
     /// What an integer that `i` reads there is by itself: the bits of a float, or of who knows what.
-    fn begun(&self, place: Place, stated: bool, i: InstId) -> impl Iterator<Item = (Source, Marks)> + use<> {
+    fn begun(&self, spot: Spot, i: InstId) -> impl Iterator<Item = (Source, Marks)> + use<> {
+        let Spot { place, stated } = spot;
         let class = &self.memory.classes[place.class];
-        let floats = self.is_float(place);
+        let floats = self.is_float(spot, Untyped::WRITTEN);
         let stated = stated || self.memory.is_count_of_storage(self.module, place.class, place.span, place.size);
         let declared = |item: &Item| {
             matches!(item.ty, ByteType::Float(_)) && item.span.overlaps(item.size, place.span, place.size)
@@ -290,34 +325,41 @@ impl Ways<'_> {
         let hidden = !stated && (class.foreign && !class.has_known_floats() || class.items.keys().any(declared));
         let own = if floats { Some(Source::Own(i)) } else { hidden.then_some(Source::Hidden(i)) };
         let given = !floats && self.outer.contains(&place.class);
-        let given = given.then_some(Source::Given(Given::Memory(place, stated)));
+        let given = given.then_some(Source::Given(Given::Memory(Spot { place, stated })));
         own.map(|s| (s, Marks::empty())).into_iter().chain(given.map(|s| (s, Marks::CROSSED)))
     }
 
     /// Stored there; such as come from elsewhere and become floats there are lost.
-    fn put(&mut self, from: Stop, place: Place, way: Way) {
-        if self.is_float(place) {
+    fn put(&mut self, from: Stop, spot: Spot, way: Way) {
+        if self.is_float(spot, Untyped::READ) {
             self.network.lead(from, Stop::Floats, Way { asked: Marks::CROSSED, ..way });
+            self.network.lead(from, Stop::Among(spot.place), way);
         } else {
-            self.network.lead(from, Stop::Stored(place), way);
+            self.network.lead(from, Stop::Stored(spot), way);
         }
     }
 
     /// What is read was left there: of words what was left as words, and not of single bytes that seem to lie among them.
     fn through_memory(&mut self) {
-        let (mut stored, mut read) = (BTreeMap::<_, Vec<Place>>::new(), BTreeMap::<_, Vec<Place>>::new());
+        let (mut stored, mut read) =
+            (BTreeMap::<_, Vec<(Stop, Place)>>::new(), BTreeMap::<_, Vec<(Stop, Place)>>::new());
         for stop in self.network.stops() {
             match stop {
-                Stop::Stored(place) => stored.entry(place.class).or_default().push(place),
-                Stop::Read(place) => read.entry(place.class).or_default().push(place),
+                Stop::Stored(Spot { place, .. }) | Stop::Among(place) => {
+                    stored.entry(place.class).or_default().push((stop, place));
+                }
+                Stop::Read(place) | Stop::Taken(place) => read.entry(place.class).or_default().push((stop, place)),
                 Stop::Value(_) | Stop::Returned | Stop::Floats => {}
             }
         }
         for (class, places) in read {
-            for place in places {
-                let near = |at: &&Place| at.size >= place.size.min(8) && at.meets(place);
-                for at in stored.get(&class).into_iter().flatten().filter(near) {
-                    self.network.lead(Stop::Stored(*at), Stop::Read(place), Way::adding(Marks::empty()));
+            for (to, place) in places {
+                // What lies among floats is read there as such, unless it is copied.
+                let goes = |stop: Stop| !matches!((stop, to), (Stop::Among(_), Stop::Read(_)));
+                let near = |at: Place| at.size >= place.size.min(8) && at.meets(place);
+                let of_class = stored.get(&class).into_iter().flatten();
+                for (from, _) in of_class.filter(|(from, at)| goes(*from) && near(*at)) {
+                    self.network.lead(*from, to, Way::adding(Marks::empty()));
                 }
             }
         }
@@ -325,16 +367,16 @@ impl Ways<'_> {
 
     fn summary(&self) -> Transfers {
         let tells = |stop| match stop {
-            Stop::Stored(place) => self.outer.contains(&place.class),
+            Stop::Stored(spot) => self.outer.contains(&spot.place.class),
             Stop::Returned | Stop::Floats => true,
-            Stop::Value(_) | Stop::Read(_) => false,
+            Stop::Value(_) | Stop::Read(_) | Stop::Among(_) | Stop::Taken(_) => false,
         };
         let mut out = Transfers::default();
         for (stop, source, marks) in self.network.arrivals(tells) {
             let worked = marks.contains(Marks::WORKED);
             match (stop, source) {
-                (Stop::Stored(place), Source::Given(given)) => out.moved.extend([(given, worked, place)]),
-                (Stop::Stored(place), Source::Own(_)) if worked => out.left.extend([place]),
+                (Stop::Stored(spot), Source::Given(given)) => out.moved.extend([(given, worked, spot)]),
+                (Stop::Stored(spot), Source::Own(_)) if worked => out.left.extend([spot]),
                 (Stop::Returned, Source::Given(given)) => out.returned.extend([(given, worked)]),
                 (Stop::Returned, Source::Own(_)) => out.returns_own |= worked,
                 (Stop::Floats, Source::Given(given)) => out.made.extend([(given, worked)]),
@@ -357,10 +399,12 @@ impl Ways<'_> {
         Some(Place { class: self.memory.class_of[p]?, span, size })
     }
 
-    /// Whether floats may lie there. Where single bytes are read or written in the same memory, as the marks of a hash table beside its
+    /// Whether floats may lie there that are used so, if integers are said to. Where single bytes are read or written in the same memory, as the marks of a hash table beside its
     /// entries are, nothing here tells what lies where.
-    fn is_float(&self, place: Place) -> bool {
-        if self.memory.is_count_of_storage(self.module, place.class, place.span, place.size) {
+    fn is_float(&self, spot: Spot, so: Untyped) -> bool {
+        let place = spot.place;
+        let typed = spot.stated && !self.memory.may_be_bits(place.class, place.span, place.size, so);
+        if typed || self.memory.is_count_of_storage(self.module, place.class, place.span, place.size) {
             return false;
         }
         let items = &self.memory.classes[place.class].items;

@@ -121,7 +121,7 @@ impl Uses {
                         | Op::InsertValue(_)
                         | Op::Call(_)
                         | Op::Invoke { .. }
-                )
+                ) && !is_rotation(module, func, i)
             });
             if !moved_in {
                 return false;
@@ -138,7 +138,7 @@ impl Uses {
                         work.extend(inst.result);
                     }
                     Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),
-                    Op::Call(_) if is_number(module, func, *i, v) => return false,
+                    Op::Call(_) if is_number(module, func, *i, v) || is_rotation(module, func, *i) => return false,
                     Op::Ret | Op::Call(_) | Op::Invoke { .. } => {}
                     _ => return false,
                 }
@@ -153,4 +153,10 @@ fn is_number(module: &Module, func: &Func, i: InstId, v: ValueId) -> bool {
     let Callee::Math(math) = resolve(module, func, i) else { return false };
     let mut args = func.call_args(i).iter().zip(math.rule.operands);
     args.any(|(a, operand)| *a == v && *operand == Operand::Int)
+}
+
+/// Whether `i` moves the bits of an integer around, as random numbers and hashes are made.
+fn is_rotation(module: &Module, func: &Func, i: InstId) -> bool {
+    let name = module.direct_callee(func, i).map_or("", |f| module.funcs[f].name.as_str());
+    name.starts_with("llvm.fshl.") || name.starts_with("llvm.fshr.")
 }

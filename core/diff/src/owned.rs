@@ -161,7 +161,7 @@ pub fn replaces_pointer(s: &Subject<'_>, p: ValueId, len: u64) -> Replaced {
     if s.key.own.contains(&id) || !given(memory).contains(&id) {
         return Replaced::Cleared;
     }
-    let same = enzyme_analysis::memory::Item { span, size: POINTER, ty: ByteType::Pointer };
+    let same = enzyme_analysis::memory::Item::new(span, POINTER, ByteType::Pointer);
     let certain = class.items.get(&same).is_some_and(|proof| *proof >= Proof::Passed);
     // An address as an adjoint in double precision is next to nothing; where many places or objects are meant, that is not worth a refusal.
     let one = span.stride == 0 && !class.is_several();

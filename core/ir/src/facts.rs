@@ -119,3 +119,11 @@ pub struct Facts {
     /// The direct calls branched off there.
     pub guesses: BTreeSet<InstId>,
 }
+
+impl Facts {
+    /// Whether metadata states what all that `i` touches is, and it is such.
+    pub fn is_stated(&self, i: InstId, such: impl Fn(ByteType) -> bool) -> bool {
+        let runs = self.access_types.get(&i).map_or(&[][..], Vec::as_slice);
+        !runs.is_empty() && runs.iter().all(|run| such(run.ty))
+    }
+}

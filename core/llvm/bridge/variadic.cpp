@@ -13,6 +13,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -118,6 +119,18 @@ void lowerLists(Function &function, Value *area) {
   }
 }
 
+// What C calls a type of floats that arguments of variable number have; null for other types.
+const char *nameOf(const Type &type) {
+  return type.isDoubleTy() ? "double" : type.isX86_FP80Ty() || type.isFP128Ty() ? "long double" : nullptr;
+}
+
+// A tag of type-based alias analysis that tells of no alias: it has a root of its own.
+MDNode *tagOf(const char *type, LLVMContext &context) {
+  MDBuilder builder(context);
+  MDNode *scalar = builder.createTBAAScalarTypeNode(type, builder.createTBAARoot("enzyme"));
+  return builder.createTBAAStructTagNode(scalar, scalar, 0);
+}
+
 // The copy of `callee` for such a call.
 Function *copyFor(Function &callee, const CallBase &call) {
   Module &module = *callee.getParent();
@@ -167,7 +180,9 @@ Function *copyFor(Function &callee, const CallBase &call) {
       given->addAttr(Attribute::getWithByValType(copy->getContext(), held));
       at.CreateMemCpy(place, Align(8), given, Align(8), module.getDataLayout().getTypeAllocSize(held));
     } else {
-      at.CreateAlignedStore(given, place, Align(8));
+      StoreInst *store = at.CreateAlignedStore(given, place, Align(8));
+      if (const char *name = nameOf(*given->getType()))
+        store->setMetadata(LLVMContext::MD_tbaa, tagOf(name, copy->getContext()));
     }
   }
   lowerLists(*copy, memory);

@@ -64,7 +64,7 @@ mod tests {
 
     fn check(known: &[i64], vague: Span, expected: Span) {
         let mut class = Class::default();
-        let item = |span| Item { span, size: 8, ty: DOUBLE };
+        let item = |span| Item::new(span, 8, DOUBLE);
         for offset in known {
             class.items.insert(item(Span::at(*offset).step(16, false)), Proof::Accessed);
         }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn packed_floats_stay() {
-        let vague = Item { span: Span::anywhere(), size: 8, ty: DOUBLE };
+        let vague = Item::new(Span::anywhere(), 8, DOUBLE);
         let known = Item { span: Span::at(8), ..vague };
         let items = BTreeMap::from([(vague, Proof::Copied), (known, Proof::Accessed)]);
         let mut class = Class { unaligned: true, items: items.clone(), ..Class::default() };

@@ -283,7 +283,7 @@ pub fn float_bytes(kind: FloatKind) -> u64 {
 
 /// Whether integers are read or written in `len` bytes at `place`, of which the program does not say that they are floats.
 fn is_computed_with(class: &Class, place: Span, len: u64) -> bool {
-    let own = Item { span: place, size: len, ty: ByteType::Integer };
+    let own = Item::new(place, len, ByteType::Integer);
     let asserted =
         |(item, proof): (&Item, &Proof)| *proof == Proof::Asserted && item.span.overlaps(item.size, place, len);
     class.items.get(&own).is_some_and(|p| *p >= Proof::Accessed) && !class.items.iter().any(asserted)
@@ -449,14 +449,14 @@ pub fn items_of_type(layout: &DataLayout, types: &Types, ty: TypeId) -> Vec<Item
             break;
         }
         match &types[ty] {
-            Type::Float(kind) => out.push(Item { span, size: float_bytes(*kind), ty: ByteType::Float(*kind) }),
+            Type::Float(kind) => out.push(Item::new(span, float_bytes(*kind), ByteType::Float(*kind))),
             Type::Ptr(space) => {
                 let size = u64::from(layout.pointer_bits(*space) / 8);
-                out.push(Item { span, size, ty: ByteType::Pointer });
+                out.push(Item::new(span, size, ByteType::Pointer));
             }
             Type::Int(bits) if *bits > 8 => {
                 if let Some(size) = layout.store_size(types, ty) {
-                    out.push(Item { span, size, ty: ByteType::Integer });
+                    out.push(Item::new(span, size, ByteType::Integer));
                 }
             }
             Type::Array { elem, len: count } => {

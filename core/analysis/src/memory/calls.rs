@@ -9,7 +9,7 @@ use super::bytes::{copied_items, float_bytes, moved_span};
 use super::constraints::{Moved, POINTER, Solver, is_constant};
 use super::span::gcd;
 use super::store::Addr;
-use super::{ClassId, FuncMemory, Item, Object, Proof, Span};
+use super::{ClassId, Contents, FuncMemory, Item, Object, Proof, Span, Untyped};
 use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
 
 impl<'a> Solver<'a> {
@@ -39,7 +39,10 @@ impl<'a> Solver<'a> {
                     let pointer = self.module.ctx.types.contains_pointer(func.ty(*a));
                     let Some(at) = self.addr(f, *a).filter(|_| pointer) else { continue };
                     for kind in args.iter().filter_map(|v| self.module.ctx.float_kind(func.ty(*v))) {
-                        let item = Item { span: Span::at(0), size: float_bytes(kind), ty: ByteType::Float(kind) };
+                        let item = Item {
+                            untyped: Untyped::empty(),
+                            ..Item::new(Span::at(0), float_bytes(kind), ByteType::Float(kind))
+                        };
                         self.store.add_item(at, item, Proof::Accessed);
                     }
                 }
@@ -65,7 +68,8 @@ impl<'a> Solver<'a> {
                     let chunk = self.facts.get(&f).is_some_and(|facts| facts.overlapping.contains(&i));
                     if let ([dst, src], false) = (places.as_slice(), chunk) {
                         let text = len.is_none() && self.is_text_copy(f, func, args);
-                        self.copies.push(Moved { dst: *dst, src: *src, len, text });
+                        let what = if text { Contents::Text } else { Contents::Anything };
+                        self.copies.push(Moved { dst: *dst, src: *src, len, what });
                     }
                 }
                 self.pointer_effect(f, i, args, result, known.pointers());
@@ -107,9 +111,9 @@ impl<'a> Solver<'a> {
         match bytes.map(|n| (n / size).max(1)).filter(|n| *n <= 64) {
             Some(count) => (0..count).for_each(|n| {
                 let span = Span::at(i64::try_from(n * size).unwrap_or(0));
-                self.store.add_item(at, Item { span, size, ty }, proof);
+                self.store.add_item(at, Item::new(span, size, ty), proof);
             }),
-            None => self.store.add_item(at, Item { span: Span::at(0).step(size, false), size, ty }, proof),
+            None => self.store.add_item(at, Item::new(Span::at(0).step(size, false), size, ty), proof),
         }
     }
 
@@ -150,7 +154,7 @@ impl<'a> Solver<'a> {
             }
             PointerEffect::FreshInto(n) => {
                 if let Some(at) = args.get(n).and_then(|a| self.addr(f, *a)) {
-                    let item = Item { span: Span::at(0), size: POINTER, ty: ByteType::Pointer };
+                    let item = Item::new(Span::at(0), POINTER, ByteType::Pointer);
                     self.store.add_item(at, item, Proof::Accessed);
                     let inner = self.store.target(at);
                     self.store.add_object(inner, Object::Heap(f, i));
@@ -261,7 +265,7 @@ impl<'a> Solver<'a> {
             if let (Some(d), Some(s)) = (origin(&c.dst.0), origin(&c.src.0)) {
                 let place = |origin: Addr, span: Span| Addr { class: origin.class, span: origin.span.plus(span) };
                 let (dst, src) = (place(d, c.dst.1), place(s, c.src.1));
-                self.copies.push(Moved { dst, src, len: c.len, text: c.text });
+                self.copies.push(Moved { dst, src, len: c.len, what: c.what });
             } else if let (Some(d), None) = (origin(&c.dst.0), &callee.contents[c.src.0]) {
                 self.store.raw_of(d).opaque = true;
             }
@@ -299,10 +303,62 @@ impl<'a> Solver<'a> {
         relays
     }
 
+    /// An integer or vector that `i` stores at `to` as it was loaded elsewhere: a copy of its bytes, unless the program states that it is
+    /// floats at both ends.
+    pub(super) fn copied_through_registers(&mut self, f: FuncId, i: InstId, v: ValueId, to: Addr) {
+        let func = &self.module.funcs[f];
+        let types = &self.module.ctx.types;
+        let len = self.module.ctx.layout.store_size(types, func.ty(v));
+        let pointers = matches!(types[func.ty(v)], Type::Vector { elem, .. } if matches!(types[elem], Type::Ptr(_)));
+        let floats =
+            |i| self.facts.get(&f).is_some_and(|facts| facts.is_stated(i, |ty| matches!(ty, ByteType::Float(_))));
+        let others =
+            |i| self.facts.get(&f).is_some_and(|facts| facts.is_stated(i, |ty| !matches!(ty, ByteType::Float(_))));
+        let (is_float, is_other) = (floats(i), others(i));
+        let mut seen = vec![v];
+        let mut n = 0;
+        while let Some(v) = seen.get(n).copied() {
+            n += 1;
+            let Some(i) = func.def_inst(v) else {
+                // A caller's.
+                if func.as_const(v).is_none() {
+                    self.store.raw_of(to).opaque = true;
+                }
+                continue;
+            };
+            let inst = &func.insts[i];
+            let more: &[ValueId] = match &inst.op {
+                Op::Phi(_) | Op::Freeze => &inst.args,
+                Op::Select => inst.args.get(1..).unwrap_or(&[]),
+                Op::Load(_) if is_float && floats(i) => &[],
+                Op::Load(_) => {
+                    let what = match is_other && others(i) {
+                        _ if pointers => Contents::Pointers,
+                        true => Contents::Integers,
+                        false => Contents::Anything,
+                    };
+                    if let Some(from) = inst.args.first().and_then(|p| self.known(f, *p)) {
+                        self.copies.push(Moved { dst: to, src: from, len, what });
+                    }
+                    &[]
+                }
+                _ => {
+                    self.store.raw_of(to).opaque |= inst.op.call_info().is_some();
+                    &[]
+                }
+            };
+            for m in more {
+                if !seen.contains(m) && seen.len() < 64 {
+                    seen.push(*m);
+                }
+            }
+        }
+    }
+
     /// What is copied as bytes is the same on both sides.
     pub(super) fn spread_copies(&mut self, give_up: bool) {
-        for Moved { dst, src, len, text } in self.copies.clone() {
-            for (from, to) in [(src, dst), (dst, src)] {
+        for Moved { dst, src, len, what } in self.copies.clone() {
+            for (from, to, back) in [(src, dst, false), (dst, src, true)] {
                 let (mut from, mut to) = (self.store.resolve(from), self.store.resolve(to));
                 if give_up {
                     (from.span, to.span) = (Span::anywhere(), Span::anywhere());
@@ -317,9 +373,9 @@ impl<'a> Solver<'a> {
                     continue;
                 }
                 // Characters lead nowhere and say nothing else, whatever lies behind the place of a short text.
-                if text {
+                if what == Contents::Text {
                     let span = Span::at(0).step(1, false);
-                    self.store.add_item(to, Item { span, size: 1, ty: ByteType::Integer }, Proof::Copied);
+                    self.store.add_item(to, Item::new(span, 1, ByteType::Integer), Proof::Copied);
                     continue;
                 }
                 // What was spread before is there.
@@ -327,7 +383,9 @@ impl<'a> Solver<'a> {
                 if self.spread.insert((from, to, len), known) != Some(known) {
                     let items = copied_items(&self.store.raw_of(from).items, from.span, to.span, len, same);
                     let base = Addr { class: to.class, span: Span::at(0) };
-                    for (item, proof) in items {
+                    for (item, proof) in
+                        items.into_iter().filter_map(|(item, proof)| Some((what.carry(item, back)?, proof)))
+                    {
                         if item.ty != ByteType::Pointer || !self.store.is_stated_float(to.class, item.span) {
                             self.store.add_item(base, item, proof);
                         }

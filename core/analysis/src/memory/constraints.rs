@@ -21,7 +21,9 @@ use super::index::{
     numbered, signed, traces_to_pointer,
 };
 use super::store::{Addr, Store};
-use super::{Class, ClassId, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, may_hold_address};
+use super::{
+    Class, ClassId, Contents, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, Untyped, may_hold_address,
+};
 use crate::callee::{Callee, resolve};
 use crate::uses::Uses;
 
@@ -94,7 +96,7 @@ pub(super) struct Moved {
     pub(super) dst: Addr,
     pub(super) src: Addr,
     pub(super) len: Option<u64>,
-    pub(super) text: bool,
+    pub(super) what: Contents,
 }
 
 pub(super) struct Solver<'a> {
@@ -148,7 +150,7 @@ impl<'a> Solver<'a> {
                 _ => period,
             };
             let span = Span::at(run.offset as i64).step(step, false);
-            self.store.add_item(at, Item { span, size: run.size, ty: run.ty }, Proof::Declared);
+            self.store.add_item(at, Item::new(span, run.size, run.ty), Proof::Declared);
         }
     }
 
@@ -190,7 +192,7 @@ impl<'a> Solver<'a> {
                 }
                 Const::Global(_) | Const::Func(_) | Const::Expr { .. } => {
                     if let Some(to) = self.constant(c) {
-                        let item = Item { span: Span::at(0), size: POINTER, ty: ByteType::Pointer };
+                        let item = Item::new(Span::at(0), POINTER, ByteType::Pointer);
                         self.store.add_item(at, item, Proof::Accessed);
                         self.store.add_edge(at, to);
                     }
@@ -330,6 +332,7 @@ impl<'a> Solver<'a> {
         let number = counted && !is_store && uses.is_some_and(|u| is_number(self.module, func, u, v, p));
         let float = uses.and_then(|u| bits_of(ctx, func, u, v));
         let was = func.words.get(&i).and_then(|word| word.was);
+        let typed = self.facts.get(&f).is_some_and(|facts| facts.is_stated(i, |ty| matches!(ty, ByteType::Float(_))));
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {
             let item = match ctx.types[scalar] {
                 Type::Float(kind) => Some((float_bytes(kind), ByteType::Float(kind))),
@@ -354,7 +357,13 @@ impl<'a> Solver<'a> {
             // Zeroes written over several fields at once say nothing of the fields.
             if let Some((size, ty)) = item.filter(|(size, _)| single || !zero || *size == 1) {
                 let span = Span::at(offset as i64);
-                self.store.add_item(at, Item { span, size, ty }, Proof::Accessed);
+                let untyped = match ty {
+                    ByteType::Float(_) if typed => Untyped::empty(),
+                    ByteType::Float(_) if is_store => Untyped::WRITTEN,
+                    ByteType::Float(_) => Untyped::READ,
+                    ByteType::Pointer | ByteType::Integer => Untyped::all(),
+                };
+                self.store.add_item(at, Item { untyped, ..Item::new(span, size, ty) }, Proof::Accessed);
             }
             let place = at.shift(offset as i64);
             if is_store && (may_hold_address(self.module, scalar) || self.is_word(ty)) {
@@ -374,7 +383,7 @@ impl<'a> Solver<'a> {
         }
         self.stated(f, i, &[at], self.module.ctx.layout.store_size(&self.module.ctx.types, ty));
         if is_store && matches!(self.module.ctx.types[ty], Type::Int(_) | Type::Vector { .. }) && !counted {
-            self.copied_through_registers(f, v, at);
+            self.copied_through_registers(f, i, v, at);
         }
     }
 
@@ -389,8 +398,12 @@ impl<'a> Solver<'a> {
         let Some(runs) = self.facts.get(&f).and_then(|facts| facts.access_types.get(&i)) else { return };
         let end = runs.iter().map(|r| r.offset + r.size).max().unwrap_or(0);
         let repeats = end > 0 && len.is_none();
+        let is_access =
+            self.module.funcs[f].insts.get(i).is_some_and(|inst| matches!(inst.op, Op::Load(_) | Op::Store(_)));
         for run in runs {
             let span = Span::at(run.offset as i64).step(if repeats { end } else { 0 }, false);
+            let untyped =
+                if is_access && matches!(run.ty, ByteType::Float(_)) { Untyped::empty() } else { Untyped::all() };
             // Of a run of floats each one counts.
             let (size, span) = match run.ty {
                 ByteType::Float(kind) if run.size > float_bytes(kind) => {
@@ -399,45 +412,7 @@ impl<'a> Solver<'a> {
                 ByteType::Float(_) | ByteType::Pointer | ByteType::Integer => (run.size, span),
             };
             for at in places {
-                self.store.add_item(*at, Item { span, size, ty: run.ty }, Proof::Stated);
-            }
-        }
-    }
-
-    /// An integer that is stored at `to` as it was loaded elsewhere: a copy of its bytes.
-    fn copied_through_registers(&mut self, f: FuncId, v: ValueId, to: Addr) {
-        let func = &self.module.funcs[f];
-        let len = self.module.ctx.layout.store_size(&self.module.ctx.types, func.ty(v));
-        let mut seen = vec![v];
-        let mut n = 0;
-        while let Some(v) = seen.get(n).copied() {
-            n += 1;
-            let Some(i) = func.def_inst(v) else {
-                // A caller's.
-                if func.as_const(v).is_none() {
-                    self.store.raw_of(to).opaque = true;
-                }
-                continue;
-            };
-            let inst = &func.insts[i];
-            let more: &[ValueId] = match &inst.op {
-                Op::Phi(_) | Op::Freeze => &inst.args,
-                Op::Select => inst.args.get(1..).unwrap_or(&[]),
-                Op::Load(_) => {
-                    if let Some(from) = inst.args.first().and_then(|p| self.known(f, *p)) {
-                        self.copies.push(Moved { dst: to, src: from, len, text: false });
-                    }
-                    &[]
-                }
-                _ => {
-                    self.store.raw_of(to).opaque |= inst.op.call_info().is_some();
-                    &[]
-                }
-            };
-            for m in more {
-                if !seen.contains(m) && seen.len() < 64 {
-                    seen.push(*m);
-                }
+                self.store.add_item(*at, Item { untyped, ..Item::new(span, size, run.ty) }, Proof::Stated);
             }
         }
     }
@@ -697,9 +672,9 @@ impl<'a> Solver<'a> {
             Some((*number.get(&a.class)?, a.span))
         };
         let mut copies: IndexSet<Copied> = IndexSet::new();
-        for Moved { dst, src, len, text } in std::mem::take(&mut self.copies) {
+        for Moved { dst, src, len, what } in std::mem::take(&mut self.copies) {
             if let (Some(dst), Some(src)) = (place(dst), place(src)) {
-                copies.insert(Copied { dst, src, len, text });
+                copies.insert(Copied { dst, src, len, what });
             }
         }
         let unsettled = self.unsettled || copies.len() > MAX_COPIES;

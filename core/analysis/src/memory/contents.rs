@@ -53,7 +53,7 @@ pub fn contents(classes: &PrimaryMap<ClassId, Class>, copies: &[Copied]) -> Seco
             let Some(from) = &out[c.src.0] else { continue };
             let found = copied_items(&from.items, c.src.1, c.dst.1, c.len, c.src.0 == c.dst.0);
             let Some(to) = &mut out[c.dst.0] else { continue };
-            for (item, _) in found {
+            for item in found.into_iter().filter_map(|(item, _)| c.what.carry(item, false)) {
                 grown |= add_item(&mut to.items, item, Proof::Stated);
             }
         }

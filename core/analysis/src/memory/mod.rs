@@ -66,6 +66,27 @@ pub struct Item {
     pub size: u64,
     /// What they are.
     pub ty: ByteType,
+    /// Whether floats are used there by others than accesses of which the program states that they are of floats.
+    pub untyped: Untyped,
+}
+
+bitflags::bitflags! {
+    /// How floats are read or written without a statement of their type: where there is one, no integer lies, as the languages that
+    /// state types have it.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub struct Untyped: u8 {
+        /// They are read so, or copied from there.
+        const READ = 1;
+        /// They are written so, or copied there.
+        const WRITTEN = 2;
+    }
+}
+
+impl Item {
+    /// Bytes of which no more is said.
+    pub fn new(span: Span, size: u64, ty: ByteType) -> Item {
+        Item { span, size, ty, untyped: Untyped::all() }
+    }
 }
 
 /// How sure the type of an [`Item`] is; the surer one counts.
@@ -179,8 +200,35 @@ pub struct Copied {
     pub src: (ClassId, Span),
     /// Number of bytes, if it is known.
     pub len: Option<u64>,
-    /// They are characters, among which no pointers go along.
-    pub text: bool,
+    /// What goes along.
+    pub what: Contents,
+}
+
+/// What bytes that are copied may be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Contents {
+    /// Whatever lies there.
+    Anything,
+    /// Characters, among which there are no pointers.
+    Text,
+    /// Pointers and nothing else, as their type says.
+    Pointers,
+    /// What is read and written as integers, as the program states.
+    Integers,
+}
+
+impl Contents {
+    /// What is known of `item`, in the memory from which is copied, where it is copied to, or with `back` the other way around: floats that
+    /// are put at one end are written at the other, and those that are looked at there are read here.
+    fn carry(self, item: Item, back: bool) -> Option<Item> {
+        let untyped = if back { Untyped::READ } else { Untyped::WRITTEN };
+        let has = match self {
+            Contents::Anything | Contents::Text => true,
+            Contents::Pointers => item.ty == ByteType::Pointer,
+            Contents::Integers => item.untyped.intersects(untyped),
+        };
+        has.then_some(Item { untyped: if let ByteType::Float(_) = item.ty { untyped } else { item.untyped }, ..item })
+    }
 }
 
 /// Classes of one function.
@@ -309,8 +357,10 @@ impl FuncMemory {
     /// Whether the `len` bytes behind `p` are read or written as a float of that length here, and not as an integer.
     pub fn is_used_as_float(&self, p: ValueId, len: u64) -> bool {
         let Some(class) = self.class_of[p] else { return false };
-        let used = |ty| self.classes[class].items.get(&Item { span: self.span_of[p], size: len, ty });
-        let used = |ty| used(ty).is_some_and(|proof| *proof >= Proof::Accessed);
+        let item = |ty, untyped| Item { span: self.span_of[p], size: len, ty, untyped };
+        let used =
+            |ty, how| self.classes[class].items.get(&item(ty, how)).is_some_and(|proof| *proof >= Proof::Accessed);
+        let used = |ty| (0..).map_while(Untyped::from_bits).any(|how| used(ty, how));
         let mut kinds = self.classes[class].floats().into_iter();
         kinds.any(|kind| bytes::float_bytes(kind) == len && used(ByteType::Float(kind))) && !used(ByteType::Integer)
     }
@@ -446,6 +496,18 @@ impl FuncMemory {
         self.class_of[p].is_some_and(|c| self.classes[c].items.keys().any(character))
     }
 
+    /// Whether what is used as an integer, as the program states, in `len` bytes at `span` may be the bits of floats: these are read or
+    /// written there so, or just there in one object, as where a copy between two was none to the optimiser.
+    pub fn may_be_bits(&self, class: ClassId, span: Span, len: u64, so: Untyped) -> bool {
+        let known = &self.classes[class];
+        let bits = |(item, proof): (&Item, &Proof)| {
+            let same = !known.is_several() && item.span == span && item.size == len && *proof >= Proof::Stated;
+            let untyped = item.untyped.intersects(so) && *proof > Proof::Declared;
+            matches!(item.ty, ByteType::Float(_)) && (same || untyped) && item.span.overlaps(item.size, span, len)
+        };
+        known.items.iter().any(bits)
+    }
+
     /// Whether anything says that some of `len` bytes behind `p` are those of floats, however weak it is.
     pub fn may_hold_floats(&self, p: ValueId, len: u64) -> bool {
         let Some(class) = self.class_of[p] else { return false };
@@ -496,10 +558,12 @@ impl FuncMemory {
             let mut grown = false;
             for c in &self.copies {
                 let unaligned = self.classes[c.src.0].unaligned || self.classes[c.dst.0].unaligned;
-                for (from, to) in [(c.src, c.dst), (c.dst, c.src)] {
+                for (from, to, back) in [(c.src, c.dst, false), (c.dst, c.src, true)] {
                     grown |= unaligned && !std::mem::replace(&mut self.classes[to.0].unaligned, true);
                     let found = bytes::copied_items(&self.classes[from.0].items, from.1, to.1, c.len, from.0 == to.0);
-                    for (item, proof) in found {
+                    for (item, proof) in
+                        found.into_iter().filter_map(|(item, proof)| Some((c.what.carry(item, back)?, proof)))
+                    {
                         grown |= add_item(&mut self.classes[to.0].items, item, proof);
                     }
                 }
@@ -513,7 +577,7 @@ impl FuncMemory {
 
 const POINTER: u64 = 8;
 /// The most items that a class keeps apart.
-const MAX_ITEMS: usize = 512;
+const MAX_ITEMS: usize = 4096;
 
 /// Adds an item; whether anything was new. Where there are too many, only what repeats every eight bytes is told apart.
 fn add_item(items: &mut BTreeMap<Item, Proof>, item: Item, proof: Proof) -> bool {
