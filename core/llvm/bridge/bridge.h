@@ -352,6 +352,7 @@ typedef struct EnzPrepare {
   uint64_t force_budget; // instructions that these may bring in
   const EnzStr *avoid;   // names of functions that no pointer is taken to hold
   size_t num_avoid;
+  uint8_t excuse;       // calls through pointers of which nothing is known are never made
   uint8_t keep_guesses; // functions that a pointer may hold stay calls
   uint8_t checkpoints;  // loops may be checkpointed
   uint8_t samples;      // iterations of loops over independent samples become functions

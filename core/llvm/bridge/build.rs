@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 94] = [
+const SOURCES: [&str; 95] = [
     "plugin",
     "options",
     "host",
@@ -59,6 +59,7 @@ const SOURCES: [&str; 94] = [
     "callbacks",
     "catching",
     "facts",
+    "members",
     "order",
     "steady",
     "carry",

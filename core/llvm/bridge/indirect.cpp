@@ -9,7 +9,8 @@
 // was itself read or given (a virtual call, or a table of functions in a structure), functions that occur in virtual
 // tables alone (those of C++, those of Rust for a `dyn Trait`, and those of what is bound to Fortran's types) are left
 // out unless they stand at that offset from an address point. Of a pointer that is read from a local variable they are
-// left out altogether. Then the call through the pointer remains as the last branch, with the attribute
+// left out altogether; and so are functions that are kept in other members of structures than that which is read
+// (members.cpp). Then the call through the pointer remains as the last branch, with the attribute
 // `enzyme-fallback`: what only other modules know is called there. So is a call by itself for which no function is
 // found and which is made only if the pointer is not null: a report of progress that nobody asked for.
 //
@@ -19,6 +20,7 @@
 // Not handled: more candidates than kCandidateLimit (the call stays as it is), relative virtual tables, and calls with
 // a variable number of arguments.
 
+#include "members.h"
 #include "rust.h"
 #include "support.h"
 
@@ -51,8 +53,6 @@ constexpr unsigned kSpecialisedSize = 2000;
 constexpr size_t kTableLimit = 4096;
 
 using Functions = SmallSetVector<Function *, 8>;
-
-bool isGenerated(StringRef name) { return name.starts_with("enzyme.") || name.contains(".enzyme."); }
 
 bool isVirtualTable(const GlobalVariable &global) {
   return global.hasInitializer() && (global.getName().starts_with("_ZTV") || global.getName().starts_with("_ZTC"));
@@ -211,24 +211,33 @@ bool fits(const CallBase &call, const Function &function) {
 class Targets {
 public:
   Targets(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options)
-      : layout_(host.module->getDataLayout()), library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
+      : module_(*host.module), layout_(host.module->getDataLayout()),
+        library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
+    const ArrayRef<EnzStr> avoid(options.avoid, options.num_avoid);
     for (GlobalVariable &global : host.module->globals())
       if (isTableOfMethods(global))
         readTable(global);
     for (Function &function : *host.module) {
-      if (function.isIntrinsic() || isGenerated(function.getName()) || !isUsable(function) ||
+      if (function.isIntrinsic() || enz::isGenerated(function.getName()) || !isUsable(function) ||
           function.hasFnAttribute(enz::kDropsOwn))
-        continue;
-      const ArrayRef<EnzStr> avoid(options.avoid, options.num_avoid);
-      if (any_of(avoid, [&function](EnzStr name) { return enz::text(name) == function.getName(); }))
         continue;
       const bool plain = isTaken(function);
       if ((plain || slots_.count(&function)) && !asksForDerivatives(function))
         found_.emplace_back(&function, plain);
+      if (any_of(avoid, [&function](EnzStr name) { return enz::text(name) == function.getName(); }))
+        avoided_.insert(&function);
     }
   }
 
+  // Those that may be called; none if all that are meant are to be avoided.
   Functions of(const CallBase &call) const {
+    Functions out = meantBy(call);
+    out.remove_if([this](const Function *function) { return avoided_.contains(function); });
+    return out;
+  }
+
+private:
+  Functions meantBy(const CallBase &call) const {
     Functions out, bound;
     const Slot slot = slotOf(call);
     for (auto [function, plain] : found_) {
@@ -241,10 +250,21 @@ public:
       if (there && is_bound)
         bound.insert(function);
     }
-    return slot.is_number && !bound.empty() ? bound : out;
+    if (slot.is_number && !bound.empty())
+      return bound;
+    if (out.size() > 1 && isa<LoadInst>(call.getCalledOperand())) {
+      if (!fields_)
+        fields_ = std::make_unique<enz::FunctionFields>(module_);
+      Functions there;
+      for (Function *function : out)
+        if (!fields_->excludes(call, *function))
+          there.insert(function);
+      if (!there.empty())
+        return there;
+    }
+    return out;
   }
 
-private:
   // Where a function pointer is read behind a pointer that was read as well, or given.
   struct Slot {
     std::optional<int64_t> offset;
@@ -334,7 +354,7 @@ private:
       if (isa<Function>(user) || isa<BlockAddress>(user))
         continue;
       if (const auto *inst = dyn_cast<Instruction>(user)) {
-        if (isGenerated(inst->getFunction()->getName()))
+        if (enz::isGenerated(inst->getFunction()->getName()))
           continue;
         const auto *call = dyn_cast<CallBase>(inst);
         if (call && (call->isCallee(&use) || isDifferentiated(*call, use)))
@@ -353,11 +373,15 @@ private:
     return false;
   }
 
+  Module &module_;
   const DataLayout &layout_;
+  // Made when it is first asked.
+  mutable std::unique_ptr<enz::FunctionFields> fields_;
   const TargetLibraryInfo &library_;
   DenseMap<const Function *, SmallVector<int64_t, 4>> slots_;
   SmallPtrSet<const Function *, 8> bound_;
   std::vector<std::pair<Function *, bool>> found_;
+  SmallPtrSet<const Function *, 8> avoided_;
 };
 
 // Branches off a direct call for each target; with `closed` the last one needs no test. Returns those branched off.
@@ -394,16 +418,31 @@ bool isSamePointer(const Value *a, const Value *b, const DataLayout &layout) {
   return at == there && isSamePointer(from, other, layout);
 }
 
-// Whether a call through a pointer is made only if that is not null: `if (progress) progress(...)`.
+// What a call through a pointer goes by: the pointer, and those to the objects that it is read from, one by way of the
+// other.
+SmallVector<const Value *, 4> pointersOf(const CallBase &call) {
+  SmallVector<const Value *, 4> out{call.getCalledOperand()};
+  while (const auto *load = dyn_cast<LoadInst>(out.back())) {
+    const Value *object = load->getPointerOperand()->stripInBoundsConstantOffsets();
+    if (!isa<LoadInst>(object) || out.size() >= kTraceLimit)
+      break;
+    out.push_back(object);
+  }
+  return out;
+}
+
+// Whether a call through a pointer is made only if that is not null, or the object that has it is there: `if (progress)
+// progress(...)`, `if (projection) projection->step(...)`.
 bool isOptional(const CallBase &call, const DominatorTree &dominators) {
   const DataLayout &layout = call.getDataLayout();
+  const SmallVector<const Value *, 4> pointers = pointersOf(call);
   const auto *node = dominators.getNode(call.getParent());
   while (node && (node = node->getIDom())) {
     const BasicBlock *block = node->getBlock();
     const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
     const auto *test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
     if (!test || !test->isEquality() || !isa<ConstantPointerNull>(test->getOperand(1)) ||
-        !isSamePointer(test->getOperand(0), call.getCalledOperand(), layout))
+        none_of(pointers, [&](const Value *p) { return isSamePointer(test->getOperand(0), p, layout); }))
       continue;
     const BasicBlock *given = branch->getSuccessor(test->getPredicate() == CmpInst::ICMP_NE ? 0 : 1);
     if (dominators.dominates(BasicBlockEdge(block, given), call.getParent()))
@@ -543,7 +582,7 @@ bool enz::specialiseCallees(EnzOpaqueHost &host, Function &function) {
       auto *call = dyn_cast<CallBase>(&inst);
       Function *callee = call && isa<CallInst, InvokeInst>(call) ? call->getCalledFunction() : nullptr;
       if (!callee || !exactBody(*callee) || callee->isVarArg() || callee->getName().contains(enz::kSpecialised) ||
-          isGenerated(callee->getName()) || callee->getInstructionCount() > kSpecialisedSize ||
+          enz::isGenerated(callee->getName()) || callee->getInstructionCount() > kSpecialisedSize ||
           callee->hasFnAttribute("enzyme_inactive"))
         continue;
       SmallDenseMap<unsigned, Function *, 4> known;
@@ -576,7 +615,7 @@ bool enz::promoteLikelyCalls(EnzOpaqueHost &host, Function &function, const EnzP
   bool changed = false;
   for (CallBase *call : calls) {
     const Functions likely = targets.of(*call);
-    if (likely.empty() && optional.contains(call)) {
+    if (likely.empty() && (options.excuse || optional.contains(call))) {
       call->addFnAttr(Attribute::get(call->getContext(), enz::kFallback));
       changed = true;
     }

@@ -5,6 +5,7 @@
 // respected unless it comes with `optnone`, which compilers put on everything at -O0. Code for a processor that the
 // caller's need not run on stays where it is: outside, its intrinsics would become calls.
 
+#include "members.h"
 #include "rust.h"
 #include "support.h"
 
@@ -66,6 +67,7 @@ public:
       };
       InlineFunctionInfo info(cache);
       enz::keepOrder(*callee);
+      enz::noteMembers(*callee);
       if (!InlineFunction(*call, info, /*MergeAttributes=*/false, /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
                .isSuccess())
         continue;

@@ -6,6 +6,7 @@
 // the derivative reads memory later than the program did.
 
 #include "checkpoint.h"
+#include "members.h"
 #include "products.h"
 #include "rust.h"
 #include "support.h"
@@ -308,6 +309,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
 
   enz::normalise(*clone);
   enz::noteFloats(*clone);
+  enz::noteMembers(*clone);
   enz::fixVariadicCalls(*clone);
   const bool answered = enz::answerQuestions(*clone);
   const bool stack = hasStackTraffic(*clone);

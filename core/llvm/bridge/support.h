@@ -34,6 +34,9 @@ struct EnzOpaqueHost {
 
 namespace enz {
 
+// Whether a function of this name is none of the program's.
+inline bool isGenerated(llvm::StringRef name) { return name.starts_with("enzyme.") || name.contains(".enzyme."); }
+
 inline llvm::StringRef text(EnzStr s) { return llvm::StringRef(s.data ? s.data : "", s.data ? s.len : 0); }
 inline EnzStr text(llvm::StringRef s) { return EnzStr{s.data(), s.size()}; }
 

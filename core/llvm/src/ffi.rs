@@ -217,6 +217,7 @@ pub struct Prepare {
     pub force_budget: u64,
     pub avoid: *const Str,
     pub num_avoid: usize,
+    pub excuse: u8,
     pub keep_guesses: u8,
     pub checkpoints: u8,
     pub samples: u8,

@@ -33,6 +33,9 @@ pub struct PrepareOptions {
     pub force_budget: u64,
     /// Functions that no pointer is taken to hold, by name.
     pub avoid: Vec<String>,
+    /// Functions that are called on suspicion, in which calls through pointers of which nothing is known are taken for such as are never
+    /// made, by name.
+    pub excuse: Vec<String>,
     /// Functions that a pointer may hold stay calls.
     pub keep_guesses: bool,
     /// Whether to ask for facts, which costs time.
@@ -67,6 +70,7 @@ impl Default for PrepareOptions {
             force: Vec::new(),
             force_budget: 50_000,
             avoid: Vec::new(),
+            excuse: Vec::new(),
             keep_guesses: false,
             facts: true,
             products: true,
@@ -205,6 +209,7 @@ impl Session {
             force_budget: options.force_budget,
             avoid: avoid.as_ptr(),
             num_avoid: avoid.len(),
+            excuse: u8::from(options.excuse.contains(&self.ir.funcs[f].name)),
             keep_guesses: u8::from(options.keep_guesses),
             checkpoints: u8::from(options.checkpoints.is_some()),
             samples: u8::from(options.samples == Some(f)),
