@@ -14,6 +14,7 @@ pub mod named;
 mod names;
 pub mod pipeline;
 pub mod report;
+mod retry;
 mod rules;
 mod tape_size;
 pub mod trees;

@@ -1,18 +1,14 @@
 //! One module, start to end: find markers, import, differentiate, export, replace, optimise.
 //!
-//! A refusal for what is not known in a callee (types of bytes, where a pointer leads) may vanish where the callee is seen
-//! together with its caller. Such callees are inlined, whatever their size, and the request is tried again, a few times;
-//! if that does not help, the first refusal is reported, and all is as if it had not been tried. Recursive functions stay.
-//!
-//! A function may also be refused that is only called because a pointer might lead to it. Then it is taken from those that
-//! are called there: if the program does call it with active data, it ends with a message.
+//! A refused request is tried again in other ways, a few times, where these may help ([`crate::retry`]); if they do not, the first refusal is
+//! reported, and all is as if it had not been tried.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use enzyme_analysis::Timing;
 use enzyme_analysis::program::callees;
-use enzyme_analysis::{Conflict, Timing};
-use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, RefusalKind, Refused, Request, ResultUse, Story};
-use enzyme_ir::{Facts, FastMath, FuncId, LocId, Op, Type, TypeId};
+use enzyme_diff::{Derivative, Engine, Log, Mode, ParamActivity, Request, ResultUse, Story};
+use enzyme_ir::{Facts, FastMath, FuncId, LocId, Op};
 use enzyme_llvm::{
     Checkpoints, Diagnostic, ExternalWrites, Level, MarkerCall, Options, Phase, PrepareOptions, Session, Severity,
 };
@@ -24,6 +20,7 @@ use crate::forward_split;
 use crate::marker::{self, AUGMENT_SIZE, FORWARD_SPLIT, MARKERS, Marker, OTHER_MARKERS};
 use crate::names;
 use crate::report::{Report, from_problem, from_refusal};
+use crate::retry::{Change, Failure, change, failure, remember};
 use crate::rules;
 use crate::tape_size;
 use crate::truncate::{self, TRUNCATE, TRUNCATE_MEMORY};
@@ -331,104 +328,6 @@ fn is_closed(session: &Session, functions: &[FuncId]) -> bool {
     })
 }
 
-/// Why a marker call is refused, and what might help.
-struct Failure {
-    reports: Vec<Report>,
-    /// Functions to inline.
-    inline: Vec<String>,
-    /// Functions that were called on suspicion alone.
-    avoid: Vec<String>,
-    /// Some function was called on suspicion, perhaps inlined.
-    guessed: bool,
-}
-
-impl From<Vec<Report>> for Failure {
-    fn from(reports: Vec<Report>) -> Failure {
-        Failure { reports, inline: Vec::new(), avoid: Vec::new(), guessed: false }
-    }
-}
-
-impl From<Report> for Failure {
-    fn from(report: Report) -> Failure {
-        vec![report].into()
-    }
-}
-
-/// The function of a refusal, if what is missing there may be known in its callers; and functions that it calls, if floats
-/// come in integers from there, as structures do that are returned in registers.
-fn curable(session: &Session, root: FuncId, refused: &Refused) -> Vec<String> {
-    let name = |f: FuncId| session.ir.funcs[f].name.clone();
-    let called_back = |i| {
-        let target = session.ir.direct_callee(&session.ir.funcs[refused.func], i);
-        target.is_some_and(|f| ["qsort", "qsort_r", "bsearch"].contains(&session.ir.funcs[f].name.as_str()))
-    };
-    let helps = match &refused.refusal.kind {
-        RefusalKind::UnknownType(_) | RefusalKind::NoShadow(_) | RefusalKind::Variable(_) => true,
-        RefusalKind::Conflict(Conflict::IndirectCall(_)) => true,
-        RefusalKind::Conflict(Conflict::UnknownCall(i)) => called_back(*i),
-        RefusalKind::Conflict(Conflict::BitTrick(_)) => {
-            let others = calls(session, refused.func).map(|c| c.0).chain([refused.func]);
-            return others.filter(|f| *f != root && passes_words(session, *f)).map(name).collect();
-        }
-        RefusalKind::Conflict(_)
-        | RefusalKind::Control(_)
-        | RefusalKind::Shape(_)
-        | RefusalKind::Operation(_)
-        | RefusalKind::Rule(_)
-        | RefusalKind::PackedResult
-        | RefusalKind::Internal(_) => false,
-    };
-    Vec::from_iter((helps && refused.func != root).then(|| name(refused.func)))
-}
-
-/// Whether `f` has a body, and parameters or a result which are integers that floats have room in.
-fn passes_words(session: &Session, f: FuncId) -> bool {
-    let (func, types) = (&session.ir.funcs[f], &session.ir.ctx.types);
-    let is_word = |ty: TypeId| matches!(types[ty], Type::Int(bits) if bits >= 32);
-    let Type::Func { ret, .. } = types[func.sig] else { return false };
-    let is_returned = match &types[ret] {
-        Type::Struct(s) => s.fields.iter().flatten().any(|ty| is_word(*ty)),
-        Type::Array { elem, .. } => is_word(*elem),
-        _ => is_word(ret),
-    };
-    !func.is_declaration() && (is_returned || func.params.iter().any(|p| is_word(func.ty(*p))))
-}
-
-/// Functions that `from` calls, directly or not; those called on suspicion only if `all`.
-fn called(session: &Session, from: FuncId, all: bool) -> BTreeSet<FuncId> {
-    let mut seen = BTreeSet::new();
-    let mut work = vec![from];
-    while let Some(f) = work.pop() {
-        if seen.insert(f) {
-            work.extend(calls(session, f).filter(|c| all || !c.1).map(|c| c.0));
-        }
-    }
-    seen
-}
-
-/// Functions that `f` calls, and whether on suspicion.
-fn calls(session: &Session, f: FuncId) -> impl Iterator<Item = (FuncId, bool)> + '_ {
-    let func = &session.ir.funcs[f];
-    let guesses = &session.facts(f).guesses;
-    func.placed().filter_map(move |(_, i)| Some((session.ir.direct_callee(func, i)?, guesses.contains(&i))))
-}
-
-/// What might help against refusals in functions that `root` reaches.
-fn failure(session: &Session, root: FuncId, reached: &[FuncId], refused: &[Refused], reports: Vec<Report>) -> Failure {
-    let certain = called(session, root, false);
-    let inline = refused.iter().flat_map(|r| curable(session, root, r)).collect();
-    let suspected: BTreeSet<FuncId> =
-        reached.iter().flat_map(|f| calls(session, *f)).filter(|c| c.1).map(|c| c.0).collect();
-    let bad: Vec<FuncId> = refused.iter().map(|r| r.func).filter(|f| !certain.contains(f)).collect();
-    let leads = |f: &FuncId| {
-        let reach = called(session, *f, true);
-        bad.iter().any(|b| reach.contains(b))
-    };
-    let avoid = suspected.iter().filter(|f| leads(f)).map(|f| session.ir.funcs[*f].name.clone()).collect();
-    let guessed = reached.iter().any(|f| !session.facts(*f).fallbacks.is_empty());
-    Failure { reports, inline, avoid, guessed }
-}
-
 /// As [`differentiate`], again in other ways where these may help.
 fn try_harder(
     session: &mut Session,
@@ -447,6 +346,7 @@ fn try_harder(
             Err(failure) => failure,
         };
         let change = if attempt < RETRIES { change(prepare, &failure) } else { Change::None };
+        remember(session, &failure);
         first.get_or_insert(failure.reports);
         match change {
             Change::None => break,
@@ -517,35 +417,6 @@ fn set_loops(
         engine.forget();
     }
     Ok(())
-}
-
-/// Which bodies are prepared in another way.
-enum Change {
-    None,
-    /// Those that call one of these functions, which are inlined now.
-    CallersOf(Vec<String>),
-    All,
-}
-
-/// Prepares functions in another way after a refusal, if there is one that was not tried.
-fn change(prepare: &mut PrepareOptions, failure: &Failure) -> Change {
-    let fresh = |known: &[String], names: &[String]| -> Vec<String> {
-        names.iter().filter(|n| !known.contains(n)).cloned().collect()
-    };
-    let (avoid, inline) = (fresh(&prepare.avoid, &failure.avoid), fresh(&prepare.force, &failure.inline));
-    if !avoid.is_empty() {
-        prepare.avoid.extend(avoid);
-        Change::All
-    } else if !inline.is_empty() {
-        prepare.force.extend_from_slice(&inline);
-        Change::CallersOf(inline)
-    } else if failure.guessed && !prepare.keep_guesses {
-        // The next refusal then tells in which of them it is.
-        prepare.keep_guesses = true;
-        Change::All
-    } else {
-        Change::None
-    }
 }
 
 fn differentiate(
@@ -689,7 +560,7 @@ fn differentiate(
         Err(refused) => {
             let units = engine.units(&mut session.ir, &facts, func);
             let reports = refused.iter().map(|r| from_refusal(&session.ir, &units, r)).collect();
-            return Err(failure(session, func, &reached, &refused, reports));
+            return Err(failure(session, prepare, func, &reached, &refused, reports));
         }
     };
     if options.print {

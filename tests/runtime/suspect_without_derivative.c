@@ -1,4 +1,5 @@
 // aborts[E0202]: a pointer may lead to a function that has no derivative; where it leads to another one, all is well
+// says: it may be 'opaque', refused: 
 extern int enzyme_const, enzyme_out;
 extern double __enzyme_autodiff(void *, ...);
 

@@ -1,6 +1,6 @@
 //! What only a run can refuse: each file of `tests/runtime/` compiles, and its program ends by `abort` with the code that
 //! its first line names (`// aborts[E0123]: text`) on standard error, at every level or those that a line `// levels: O0 O1` names, and not before it has printed what a line
-//! `// after: text` says there, if there is one.
+//! `// after: text` says there, if there is one, and with what each line `// says: text` has in its message.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -60,5 +60,9 @@ fn aborts(path: &Path, level: Level) -> Result<()> {
     if let Some(text) = before.filter(|text| !finished.stderr.contains(*text)) {
         return Err(finished.failure(&format!("it was ended before it printed '{text}'")));
     }
-    Ok(())
+    let said = source.lines().filter_map(|line| line.strip_prefix("// says: "));
+    match said.into_iter().find(|text| !finished.stderr.contains(*text)) {
+        Some(text) => Err(finished.failure(&format!("the message does not say '{text}'"))),
+        None => Ok(()),
+    }
 }

@@ -226,14 +226,22 @@ pub fn stop(e: &mut Emit<'_>, place: &str, why: &str) {
     e.b().unreachable();
 }
 
-/// Ends the program with a message: a pointer led to a function that the derivative does not know.
-pub fn refuse_target(e: &mut Emit<'_>, place: &str) {
-    fail(
-        e,
-        &format!(
-            "{place}: enzyme: [E0202] active data enters a function that was not known at compile time, or has no derivative\n"
-        ),
+/// Functions that a message names.
+const NAMED: usize = 3;
+
+/// Ends the program with a message: the call `op` went to a function that the derivative does not know, perhaps one that was refused.
+pub fn refuse_target(e: &mut Emit<'_>, place: &str, op: &Op) {
+    let mut message = format!(
+        "{place}: enzyme: [E0202] active data enters a function that was not known at compile time, or has no derivative\n"
     );
+    let module = &e.module;
+    let fits = |name: &str| {
+        op.call_info().is_some_and(|c| module.find_func(name).is_some_and(|f| module.funcs[f].sig == c.sig))
+    };
+    for why in module.refused.iter().filter(|(name, _)| fits(name)).take(NAMED).map(|(_, why)| why) {
+        message.push_str(&format!("  it may be {why}\n"));
+    }
+    fail(e, &message);
 }
 
 /// Ends the program with a message unless the `bytes` of shadow memory at `shadow` are zero: they were taken for

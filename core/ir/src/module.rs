@@ -203,6 +203,8 @@ pub struct Module {
     pub locs: PrimaryMap<LocId, Loc>,
     /// What the program states of them.
     pub stated: Stated,
+    /// Functions that pointers may hold and that were refused, by name, each with its name for readers and the reason.
+    pub refused: BTreeMap<String, String>,
 }
 
 impl Module {

@@ -505,7 +505,7 @@ impl Reverse<'_, '_> {
         }
         if self.s.activity.aborts.contains(&i) {
             let place = place_of(self.e.module, self.s.func, i);
-            crate::runtime::refuse_target(&mut self.e, &place);
+            crate::runtime::refuse_target(&mut self.e, &place, &inst.op);
             if let Some(r) = inst.result {
                 let nothing = self.e.b().poison(inst.ty);
                 self.map[r] = Some(nothing);

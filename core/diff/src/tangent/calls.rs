@@ -76,7 +76,7 @@ impl Tangent<'_, '_> {
         let args: Vec<ValueId> = self.s.func.call_args(i).to_vec();
         if self.s.activity.aborts.contains(&i) {
             let place = place_of(self.e.module, self.s.func, i);
-            crate::runtime::refuse_target(&mut self.e, &place);
+            crate::runtime::refuse_target(&mut self.e, &place, &inst.op);
             if let Some(r) = inst.result {
                 let nothing = self.e.b().poison(inst.ty);
                 self.map[r] = Some(nothing);
