@@ -27,7 +27,7 @@ use crate::truncate::{self, TRUNCATE, TRUNCATE_MEMORY};
 use crate::wrapper;
 
 /// How often a refused request is tried again with more inlined.
-const RETRIES: usize = 6;
+const RETRIES: usize = 7;
 /// How much dearer keeping a value is under a limit on the tape: what one call of a transcendental function gives is computed again
 /// then, which takes less time than states of the loop and its steps once more.
 const LIMITED: u64 = 4;
@@ -345,9 +345,13 @@ fn try_harder(
             Ok(done) => return Ok(done),
             Err(failure) => failure,
         };
+        let by_member = prepare.by_member;
         let change = if attempt < RETRIES { change(prepare, &failure) } else { Change::None };
-        remember(session, &failure);
-        first.get_or_insert(failure.reports);
+        remember(session, prepare, &failure);
+        // What is refused where functions are called that cannot be meant is told better without these.
+        if prepare.by_member == by_member {
+            first.get_or_insert(failure.reports);
+        }
         match change {
             Change::None => break,
             Change::All => session.forget_bodies(),

@@ -1,7 +1,8 @@
 //! What may help against a refusal, so that the request is tried again.
 //!
 //! A refusal for what is not known in a callee (types of bytes, where a pointer leads) may vanish where the callee is seen together with its
-//! caller: such callees are inlined, whatever their size. A function may also be refused that is only called because a pointer might lead to
+//! caller: such callees are inlined, whatever their size. What seems to be called may be less if functions are where the program puts them, which
+//! programs need not keep to that take one structure for another. A function may also be refused that is only called because a pointer might lead to
 //! it. If what is not known there is where another pointer leads, that call is taken for one that is never made; else the function is
 //! taken from those that are called. If the program does make such a call with active data, it ends with a message.
 
@@ -131,11 +132,11 @@ pub fn failure(
 }
 
 /// Keeps the reason for which functions are not called any more where a pointer leads, for who calls them nevertheless.
-pub fn remember(session: &mut Session, failure: &Failure) {
+pub fn remember(session: &mut Session, prepare: &PrepareOptions, failure: &Failure) {
     let Some(report) = failure.reports.first() else { return };
     let place = report.loc.map(|loc| session.ir.describe_loc(loc) + ": ").unwrap_or_default();
     let why = format!("refused: {place}[{}] {}", report.code.id, report.message);
-    for name in &failure.avoid {
+    for name in failure.avoid.iter().filter(|name| prepare.avoid.contains(*name)) {
         let told = format!("'{}', {}", names::readable(name), names::readable(&why));
         session.ir.refused.entry(name.clone()).or_insert(told);
     }
@@ -156,6 +157,10 @@ pub fn change(prepare: &mut PrepareOptions, failure: &Failure) -> Change {
     };
     let (avoid, inline) = (fresh(&prepare.avoid, &failure.avoid), fresh(&prepare.force, &failure.inline));
     let excuse = fresh(&prepare.excuse, &failure.excuse);
+    if failure.guessed && !prepare.by_member {
+        prepare.by_member = true;
+        return Change::All;
+    }
     if !avoid.is_empty() || !excuse.is_empty() {
         prepare.avoid.extend(avoid);
         prepare.excuse.extend(excuse);

@@ -9,10 +9,10 @@
 // was itself read or given (a virtual call, or a table of functions in a structure), functions that occur in virtual
 // tables alone (those of C++, those of Rust for a `dyn Trait`, and those of what is bound to Fortran's types) are left
 // out unless they stand at that offset from an address point. Of a pointer that is read from a local variable they are
-// left out altogether; and so are functions that are kept in other members of structures than that which is read
-// (members.cpp). Then the call through the pointer remains as the last branch, with the attribute
-// `enzyme-fallback`: what only other modules know is called there. So is a call by itself for which no function is
-// found and which is made only if the pointer is not null: a report of progress that nobody asked for.
+// left out altogether; and so are, where a first attempt was refused, functions that are kept in other members of
+// structures than that which is read (members.cpp). Then the call through the pointer remains as the last branch, with
+// the attribute `enzyme-fallback`: what only other modules know is called there. So is a call by itself for which no
+// function is found and which is made only if the pointer is not null: a report of progress that nobody asked for.
 //
 // A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
 // recursive functions, too, know what they call.
@@ -212,7 +212,7 @@ class Targets {
 public:
   Targets(EnzOpaqueHost &host, Function &clone, const EnzPrepare &options)
       : module_(*host.module), layout_(host.module->getDataLayout()),
-        library_(host.functions->getResult<TargetLibraryAnalysis>(clone)) {
+        library_(host.functions->getResult<TargetLibraryAnalysis>(clone)), by_member_(options.by_member) {
     const ArrayRef<EnzStr> avoid(options.avoid, options.num_avoid);
     for (GlobalVariable &global : host.module->globals())
       if (isTableOfMethods(global))
@@ -252,7 +252,7 @@ private:
     }
     if (slot.is_number && !bound.empty())
       return bound;
-    if (out.size() > 1 && isa<LoadInst>(call.getCalledOperand())) {
+    if (by_member_ && out.size() > 1 && isa<LoadInst>(call.getCalledOperand())) {
       if (!fields_)
         fields_ = std::make_unique<enz::FunctionFields>(module_);
       Functions there;
@@ -378,6 +378,7 @@ private:
   // Made when it is first asked.
   mutable std::unique_ptr<enz::FunctionFields> fields_;
   const TargetLibraryInfo &library_;
+  const bool by_member_;
   DenseMap<const Function *, SmallVector<int64_t, 4>> slots_;
   SmallPtrSet<const Function *, 8> bound_;
   std::vector<std::pair<Function *, bool>> found_;

@@ -36,6 +36,8 @@ pub struct PrepareOptions {
     /// Functions that are called on suspicion, in which calls through pointers of which nothing is known are taken for such as are never
     /// made, by name.
     pub excuse: Vec<String>,
+    /// A pointer that is read from a member of a structure holds what the program is seen to put into that member.
+    pub by_member: bool,
     /// Functions that a pointer may hold stay calls.
     pub keep_guesses: bool,
     /// Whether to ask for facts, which costs time.
@@ -71,6 +73,7 @@ impl Default for PrepareOptions {
             force_budget: 50_000,
             avoid: Vec::new(),
             excuse: Vec::new(),
+            by_member: false,
             keep_guesses: false,
             facts: true,
             products: true,
@@ -210,6 +213,7 @@ impl Session {
             avoid: avoid.as_ptr(),
             num_avoid: avoid.len(),
             excuse: u8::from(options.excuse.contains(&self.ir.funcs[f].name)),
+            by_member: u8::from(options.by_member),
             keep_guesses: u8::from(options.keep_guesses),
             checkpoints: u8::from(options.checkpoints.is_some()),
             samples: u8::from(options.samples == Some(f)),
