@@ -340,16 +340,19 @@ fn try_harder(
 ) -> Result<(Outcome, Vec<FuncId>), Vec<Report>> {
     let before = prepare.clone();
     let mut first: Option<Vec<Report>> = None;
-    for attempt in 0..=RETRIES {
+    let (mut left, mut untyped) = (RETRIES, false);
+    loop {
         let failure = match differentiate(session, options, phase, engine, prepare, call, number) {
             Ok(done) => return Ok(done),
             Err(failure) => failure,
         };
-        let by_member = prepare.by_member;
-        let change = if attempt < RETRIES { change(prepare, &failure) } else { Change::None };
+        untyped |= failure.reports.iter().any(|report| report.code == codes::E0301);
+        let (by_member, declared) = (prepare.by_member, prepare.declared);
+        let change = if left > 0 { change(&before, prepare, &failure, untyped) } else { Change::None };
+        left = if prepare.declared == declared { left.saturating_sub(1) } else { RETRIES };
         remember(session, prepare, &failure);
         // What is refused where functions are called that cannot be meant is told better without these.
-        if prepare.by_member == by_member {
+        if prepare.by_member == by_member || prepare.declared {
             first.get_or_insert(failure.reports);
         }
         match change {

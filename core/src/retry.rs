@@ -1,10 +1,11 @@
 //! What may help against a refusal, so that the request is tried again.
 //!
 //! A refusal for what is not known in a callee (types of bytes, where a pointer leads) may vanish where the callee is seen together with its
-//! caller: such callees are inlined, whatever their size. What seems to be called may be less if functions are where the program puts them, which
-//! programs need not keep to that take one structure for another. A function may also be refused that is only called because a pointer might lead to
-//! it. If what is not known there is where another pointer leads, that call is taken for one that is never made; else the function is
-//! taken from those that are called. If the program does make such a call with active data, it ends with a message.
+//! caller: such callees are inlined, whatever their size. What seems to be called, or to be a float, may be less where functions are what the
+//! program puts into a member of a structure, and members what they are declared to be: first nothing depends on that, as there are programs
+//! that take one structure for another. A function may also be refused that is only called because a pointer might lead to it. If what is
+//! not known there is where another pointer leads, that call is taken for one that is never made; else the function is taken from those
+//! that are called. If the program does make such a call with active data, it ends with a message.
 
 use std::collections::BTreeSet;
 
@@ -150,8 +151,8 @@ pub enum Change {
     All,
 }
 
-/// Prepares functions in another way after a refusal, if there is one that was not tried.
-pub fn change(prepare: &mut PrepareOptions, failure: &Failure) -> Change {
+/// Prepares functions in another way after a refusal, if there is one that was not tried; `untyped`: some refusal was for bytes of unknown type.
+pub fn change(before: &PrepareOptions, prepare: &mut PrepareOptions, failure: &Failure, untyped: bool) -> Change {
     let fresh = |known: &[String], names: &[String]| -> Vec<String> {
         names.iter().filter(|n| !known.contains(n)).cloned().collect()
     };
@@ -171,6 +172,9 @@ pub fn change(prepare: &mut PrepareOptions, failure: &Failure) -> Change {
     } else if failure.guessed && !prepare.keep_guesses {
         // The next refusal then tells in which of them it is.
         prepare.keep_guesses = true;
+        Change::All
+    } else if untyped && !prepare.declared {
+        *prepare = PrepareOptions { by_member: true, declared: true, ..before.clone() };
         Change::All
     } else {
         Change::None

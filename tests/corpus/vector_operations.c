@@ -1,9 +1,8 @@
 // An integrator for vectors of any kind, as libraries of solvers in C have it: what can be done with a vector stands in a
 // table of functions, and so does what a method does in a step. Functions of one type lie in different members, and take
 // memory of different kinds: a call of one must not be taken for a call of another. Counters of work lie beside arrays of
-// floats; some calls are never made. Without optimisation integers are not told from floats there.
+// floats; some calls are never made.
 // Source of the idea: Hindmarsh et al., "SUNDIALS", ACM TOMS 31 (2005), the structure of its vectors.
-// corpus: levels O1 O2 O3
 #include "corpus.h"
 
 enum { N = 4, STEPS = 12, ORDER = 3 };

@@ -353,7 +353,8 @@ typedef struct EnzPrepare {
   const EnzStr *avoid;   // names of functions that no pointer is taken to hold
   size_t num_avoid;
   uint8_t excuse;       // calls through pointers of which nothing is known are never made
-  uint8_t by_member;    // a pointer read from a member of a structure holds what is seen to be put there
+  uint8_t by_member;    // members of structures hold what is seen to be put there
+  uint8_t declared;     // and are no floats where they are declared as integers
   uint8_t keep_guesses; // functions that a pointer may hold stay calls
   uint8_t checkpoints;  // loops may be checkpointed
   uint8_t samples;      // iterations of loops over independent samples become functions

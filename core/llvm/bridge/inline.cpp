@@ -67,7 +67,7 @@ public:
       };
       InlineFunctionInfo info(cache);
       enz::keepOrder(*callee);
-      enz::noteMembers(*callee);
+      enz::noteMembers(*callee, options_.declared);
       if (!InlineFunction(*call, info, /*MergeAttributes=*/false, /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
                .isSuccess())
         continue;

@@ -18,6 +18,7 @@
 
 #include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Operator.h"
 
 using namespace llvm;
@@ -96,6 +97,21 @@ std::optional<Field> typedField(const Value *address, const DataLayout &layout) 
   return out;
 }
 
+// Whether an address is that of a member that is declared as an integer of this type, of no union.
+bool isIntegerMember(const Value *address, const Type *type) {
+  const auto *step = dyn_cast<GEPOperator>(address);
+  if (!step || !type->isIntegerTy() || type->getIntegerBitWidth() < 16 || step->getResultElementType() != type)
+    return false;
+  bool in_structure = false;
+  for (gep_type_iterator it = gep_type_begin(step), end = gep_type_end(step); it != end; ++it) {
+    const StructType *owner = it.getStructTypeOrNull();
+    in_structure = owner && owner->hasName() && !owner->getName().starts_with("union.");
+    if (owner && !in_structure)
+      return false;
+  }
+  return in_structure;
+}
+
 constexpr StringLiteral kMember = "enzyme.member";
 
 std::optional<Field> notedField(const Instruction &access) {
@@ -118,19 +134,29 @@ const Function *functionIn(const Value *value) { return dyn_cast<Function>(value
 
 } // namespace
 
-void enz::noteMembers(Function &function) {
+MDNode *enz::accessTag(StringRef type, LLVMContext &context) {
+  MDBuilder builder(context);
+  MDNode *scalar = builder.createTBAAScalarTypeNode(type, builder.createTBAARoot(("enzyme." + type).str()));
+  return builder.createTBAAStructTagNode(scalar, scalar, 0);
+}
+
+void enz::noteMembers(Function &function, bool integers) {
   LLVMContext &context = function.getContext();
   const DataLayout &layout = function.getDataLayout();
   Type *number = Type::getInt64Ty(context);
   for (Instruction &inst : instructions(function)) {
-    const auto *load = dyn_cast<LoadInst>(&inst);
-    if (!load || !load->getType()->isPointerTy() || load->hasMetadata(LLVMContext::MD_tbaa) ||
-        load->hasMetadata(kMember))
+    if (!isa<LoadInst, StoreInst>(inst) || inst.hasMetadata(LLVMContext::MD_tbaa) || inst.hasMetadata(kMember))
       continue;
-    if (const auto at = typedField(load->getPointerOperand(), layout))
-      inst.setMetadata(kMember,
-                       MDNode::get(context, {MDString::get(context, at->owner),
-                                             ConstantAsMetadata::get(ConstantInt::getSigned(number, at->offset))}));
+    const Value *address = getLoadStorePointerOperand(&inst);
+    const Type *type = getLoadStoreType(&inst);
+    if (isa<LoadInst>(inst) && type->isPointerTy()) {
+      if (const auto at = typedField(address, layout))
+        inst.setMetadata(kMember,
+                         MDNode::get(context, {MDString::get(context, at->owner),
+                                               ConstantAsMetadata::get(ConstantInt::getSigned(number, at->offset))}));
+    } else if (integers && isIntegerMember(address, type)) {
+      inst.setMetadata(LLVMContext::MD_tbaa, accessTag(type->getIntegerBitWidth() > 32 ? "long" : "int", context));
+    }
   }
 }
 

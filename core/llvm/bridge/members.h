@@ -33,8 +33,13 @@ private:
   std::map<int64_t, std::set<llvm::StringRef>> owners_;
 };
 
-// Notes from which members a function reads pointers, before address computations lose the types that tell it.
-void noteMembers(llvm::Function &function);
+// Notes from which members a function reads pointers, and with `integers` which members are some, before address
+// computations lose the types that tell it.
+void noteMembers(llvm::Function &function, bool integers);
+
+// A tag of type-based alias analysis that says what is accessed, in C's words, and tells of no alias: it has a root of
+// its own.
+llvm::MDNode *accessTag(llvm::StringRef type, llvm::LLVMContext &context);
 
 // What a module says of the members in which functions are kept.
 class FunctionFields {

@@ -309,7 +309,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
 
   enz::normalise(*clone);
   enz::noteFloats(*clone);
-  enz::noteMembers(*clone);
+  enz::noteMembers(*clone, options->declared);
   enz::fixVariadicCalls(*clone);
   const bool answered = enz::answerQuestions(*clone);
   const bool stack = hasStackTraffic(*clone);

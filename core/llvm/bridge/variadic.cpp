@@ -8,12 +8,12 @@
 // Not handled: other targets, where the calls stay as they are; functions with `musttail` calls; arguments that no C
 // compiler passes so (whole structures, integers of more than 64 bits).
 
+#include "members.h"
 #include "support.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -124,13 +124,6 @@ const char *nameOf(const Type &type) {
   return type.isDoubleTy() ? "double" : type.isX86_FP80Ty() || type.isFP128Ty() ? "long double" : nullptr;
 }
 
-// A tag of type-based alias analysis that tells of no alias: it has a root of its own.
-MDNode *tagOf(const char *type, LLVMContext &context) {
-  MDBuilder builder(context);
-  MDNode *scalar = builder.createTBAAScalarTypeNode(type, builder.createTBAARoot("enzyme"));
-  return builder.createTBAAStructTagNode(scalar, scalar, 0);
-}
-
 // The copy of `callee` for such a call.
 Function *copyFor(Function &callee, const CallBase &call) {
   Module &module = *callee.getParent();
@@ -182,7 +175,7 @@ Function *copyFor(Function &callee, const CallBase &call) {
     } else {
       StoreInst *store = at.CreateAlignedStore(given, place, Align(8));
       if (const char *name = nameOf(*given->getType()))
-        store->setMetadata(LLVMContext::MD_tbaa, tagOf(name, copy->getContext()));
+        store->setMetadata(LLVMContext::MD_tbaa, enz::accessTag(name, copy->getContext()));
     }
   }
   lowerLists(*copy, memory);

@@ -219,6 +219,7 @@ pub struct Prepare {
     pub num_avoid: usize,
     pub excuse: u8,
     pub by_member: u8,
+    pub declared: u8,
     pub keep_guesses: u8,
     pub checkpoints: u8,
     pub samples: u8,

@@ -38,6 +38,8 @@ pub struct PrepareOptions {
     pub excuse: Vec<String>,
     /// A pointer that is read from a member of a structure holds what the program is seen to put into that member.
     pub by_member: bool,
+    /// Members of structures that are declared as integers are no floats, in code that is not optimised.
+    pub declared: bool,
     /// Functions that a pointer may hold stay calls.
     pub keep_guesses: bool,
     /// Whether to ask for facts, which costs time.
@@ -74,6 +76,7 @@ impl Default for PrepareOptions {
             avoid: Vec::new(),
             excuse: Vec::new(),
             by_member: false,
+            declared: false,
             keep_guesses: false,
             facts: true,
             products: true,
@@ -214,6 +217,7 @@ impl Session {
             num_avoid: avoid.len(),
             excuse: u8::from(options.excuse.contains(&self.ir.funcs[f].name)),
             by_member: u8::from(options.by_member),
+            declared: u8::from(options.declared),
             keep_guesses: u8::from(options.keep_guesses),
             checkpoints: u8::from(options.checkpoints.is_some()),
             samples: u8::from(options.samples == Some(f)),
