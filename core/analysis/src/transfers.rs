@@ -168,7 +168,7 @@ impl Ways<'_> {
         match (&inst.op, inst.args.as_slice(), inst.result) {
             (Op::Store(_), [v, p], _) => {
                 let Some(place) = self.place(*v, *p).filter(|_| is_int(self.module, self.func, *v)) else { return };
-                let spot = Spot { place, stated: self.is_stated(i) };
+                let spot = Spot { place, stated: self.facts.states_no_floats(i) };
                 // All else that moves pieces is asked when the derivative runs.
                 let way = if self.carry[*v] == Carry::Mixed {
                     Way { kept_is_crossed: true, ..Way::adding(Marks::empty()) }
@@ -179,7 +179,7 @@ impl Ways<'_> {
             }
             (Op::Load(_), [p], Some(r)) if is_int(self.module, self.func, r) => {
                 let Some(place) = self.place(r, *p) else { return };
-                for (source, marks) in self.begun(Spot { place, stated: self.is_stated(i) }, i) {
+                for (source, marks) in self.begun(Spot { place, stated: self.facts.states_no_floats(i) }, i) {
                     self.network.begin(source, Stop::Value(r), marks);
                 }
                 self.network.lead(Stop::Read(place), Stop::Value(r), Way::adding(Marks::KEPT));
@@ -289,11 +289,6 @@ impl Ways<'_> {
             }
             Callee::Math(_) | Callee::Unknown(_) => {}
         }
-    }
-
-    /// Whether the program states that what `i` reads or writes are no floats.
-    fn is_stated(&self, i: InstId) -> bool {
-        self.facts.is_stated(i, |ty| !matches!(ty, ByteType::Float(_)))
     }
 
     /// Where what the callee of `i` is given is here.

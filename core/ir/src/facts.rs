@@ -126,4 +126,14 @@ impl Facts {
         let runs = self.access_types.get(&i).map_or(&[][..], Vec::as_slice);
         !runs.is_empty() && runs.iter().all(|run| such(run.ty))
     }
+
+    /// Whether metadata states that all that `i` touches are floats.
+    pub fn states_floats(&self, i: InstId) -> bool {
+        self.is_stated(i, |ty| matches!(ty, ByteType::Float(_)))
+    }
+
+    /// Whether metadata states that nothing that `i` touches is a float.
+    pub fn states_no_floats(&self, i: InstId) -> bool {
+        self.is_stated(i, |ty| !matches!(ty, ByteType::Float(_)))
+    }
 }

@@ -1,5 +1,5 @@
-// In which members of structures a program keeps its functions: tables of methods as C has them, where `v->ops->norm`
-// is never what `v->ops->scale` is, though both have one type.
+// What members of structures are. In which a program keeps its functions: tables of methods as C has them, where
+// `v->ops->norm` is never what `v->ops->scale` is, though both have one type.
 //
 // A member is named by its structure and its offset in the innermost structure that has it, as the tags of type-based
 // alias analysis say or, where there are none, the types of address computations: so a structure that is copied, or is
@@ -10,6 +10,9 @@
 //
 // What a call is not thought to reach is none of its targets here, but is still called if it is what the pointer holds;
 // then a derivative ends with a message, so that nothing depends on the program keeping to its types.
+//
+// And which are declared as integers, in code that is not optimised, where nothing else says it: noted at each access,
+// as clang does from -O1 on, but for members of unions.
 //
 // Not handled: members that are read without a tag (no names, no filter), tables that are arrays of pointers.
 

@@ -310,10 +310,9 @@ impl<'a> Solver<'a> {
         let types = &self.module.ctx.types;
         let len = self.module.ctx.layout.store_size(types, func.ty(v));
         let pointers = matches!(types[func.ty(v)], Type::Vector { elem, .. } if matches!(types[elem], Type::Ptr(_)));
-        let floats =
-            |i| self.facts.get(&f).is_some_and(|facts| facts.is_stated(i, |ty| matches!(ty, ByteType::Float(_))));
-        let others =
-            |i| self.facts.get(&f).is_some_and(|facts| facts.is_stated(i, |ty| !matches!(ty, ByteType::Float(_))));
+        let facts = self.facts.get(&f);
+        let floats = |i| facts.is_some_and(|facts| facts.states_floats(i));
+        let others = |i| facts.is_some_and(|facts| facts.states_no_floats(i));
         let (is_float, is_other) = (floats(i), others(i));
         let mut seen = vec![v];
         let mut n = 0;

@@ -332,7 +332,7 @@ impl<'a> Solver<'a> {
         let number = counted && !is_store && uses.is_some_and(|u| is_number(self.module, func, u, v, p));
         let float = uses.and_then(|u| bits_of(ctx, func, u, v));
         let was = func.words.get(&i).and_then(|word| word.was);
-        let typed = self.facts.get(&f).is_some_and(|facts| facts.is_stated(i, |ty| matches!(ty, ByteType::Float(_))));
+        let typed = self.facts.get(&f).is_some_and(|facts| facts.states_floats(i));
         for (offset, scalar) in ctx.layout.scalars(&ctx.types, ty, 64).unwrap_or_default() {
             let item = match ctx.types[scalar] {
                 Type::Float(kind) => Some((float_bytes(kind), ByteType::Float(kind))),
