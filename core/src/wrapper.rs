@@ -87,8 +87,14 @@ pub fn build(
         }
     }
     let record = record_before(&mut e, call, marker, made, &mut args);
+    let arena = derivative.signature.deferred.and_then(|at| args[at]);
     let args: Vec<ValueId> = args.into_iter().flatten().collect();
     let out = e.call_func(derivative.func, &args);
+    if let (Some(record), Some(arena)) = (record, arena) {
+        let ptr = e.module.ctx.types.ptr();
+        let (all, list) = (e.b().load(ptr, arena, 0, MemClass::Tape), record_field(&mut e, record, 1));
+        e.b().store(all, list, 0, MemClass::Tape);
+    }
     let value = match marker.mode {
         Mode::Forward => tangent(&mut e, call, marker, derivative, out)?,
         Mode::Augmented => augmented(&mut e, call, marker, derivative, out, record)?,
@@ -144,12 +150,10 @@ fn record_before(
                     e.call_func(alloc, &[bytes])
                 }
             };
-            let null = e.b().zero(ptr);
-            let (list, number) = (record_field(e, record, 1), record_field(e, record, 2));
-            e.b().store(null, list, 0, MemClass::Tape);
+            let number = record_field(e, record, 2);
             e.b().store(layout, number, 0, MemClass::Tape);
             if let Some(at) = signature.deferred {
-                args[at] = Some(list);
+                args[at] = Some(enzyme_diff::arena::make(e));
             }
             if let Some(at) = signature.place {
                 args[at] = Some(place(e, call, marker, record, tape));
@@ -221,7 +225,7 @@ fn release_record(e: &mut Emit<'_>, marker: &Marker, record: Option<ValueId>, ta
     let (ptr, void) = (e.module.ctx.types.ptr(), e.module.ctx.types.void());
     let list = record_field(e, record, 1);
     let list = e.b().load(ptr, list, 0, MemClass::Tape);
-    let release = enzyme_diff::runtime::release(e.module);
+    let release = enzyme_diff::arena::release(e.module);
     e.call_func(release, &[list]);
     if tape.is_some_and(|bytes| bytes > 0) {
         let at = e.b().load(ptr, record, 0, MemClass::Tape);

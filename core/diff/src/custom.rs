@@ -358,7 +358,7 @@ impl Adapter<'_, '_> {
         let head = self.sig.deferred.map(|n| self.e.func.params[n]);
         if let (Some(head), true) = (head, done.boxed && self.listed) {
             let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
-            let defer = crate::runtime::defer(self.e.module);
+            let defer = crate::arena::defer(self.e.module);
             let free = self.e.module.declare("free", void, &[ptr]);
             let free = self.e.b().func_addr(free);
             self.e.call_func(defer, &[head, done.tape, free]);

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod arena;
 pub mod carried;
 pub mod checkpoint;
 pub mod copies;

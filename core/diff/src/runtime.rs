@@ -12,13 +12,13 @@ use smallvec::smallvec;
 use crate::emit::Emit;
 
 /// Types that the helpers use.
-struct Common {
-    void: TypeId,
-    ptr: TypeId,
-    i64: TypeId,
+pub(crate) struct Common {
+    pub(crate) void: TypeId,
+    pub(crate) ptr: TypeId,
+    pub(crate) i64: TypeId,
 }
 
-fn common(module: &mut Module) -> Common {
+pub(crate) fn common(module: &mut Module) -> Common {
     let types = &mut module.ctx.types;
     Common { void: types.void(), ptr: types.ptr(), i64: types.int(64) }
 }
@@ -131,8 +131,8 @@ fn reserve(module: &mut Module) -> FuncId {
     f
 }
 
-/// Allocates buffers of so many bytes, each with its own pointer.
-pub fn buffers(e: &mut Emit<'_>, bytes: &[ValueId]) -> Vec<ValueId> {
+/// Prepares for buffers of so many bytes that are allocated one by one.
+pub fn expect(e: &mut Emit<'_>, bytes: &[ValueId]) {
     if let [first, others @ ..] = bytes
         && !others.is_empty()
         && e.module.triple.contains("linux-gnu")
@@ -141,8 +141,6 @@ pub fn buffers(e: &mut Emit<'_>, bytes: &[ValueId]) -> Vec<ValueId> {
         let f = reserve(e.module);
         e.call_func(f, &[total]);
     }
-    let f = alloc(e.module);
-    bytes.iter().map(|bytes| e.call_func(f, &[*bytes])).collect()
 }
 
 /// Bytes at multiples of which `malloc` puts memory, on every system with 8-byte pointers.
@@ -658,75 +656,6 @@ pub fn put_back(module: &mut Module, kind: FloatKind) -> FuncId {
         e.call("free", c.void, &[data]);
         e.b().br(end);
         e.block = end;
-        e.b().ret(None);
-    })
-}
-
-/// `void enzyme.rt.defer(ptr head, ptr memory, ptr release)`: puts `memory` on the list at `head`, to be given to
-/// `release` at the end of the reverse sweep.
-pub fn defer(module: &mut Module) -> FuncId {
-    let c = common(module);
-    let alloc = alloc(module);
-    let node = module.ctx.types.tuple(vec![c.ptr, c.ptr, c.ptr]);
-    define(module, "enzyme.rt.defer", c.void, &[c.ptr, c.ptr, c.ptr], |e, args| {
-        let bytes = e.b().i64(24);
-        let new = e.call_func(alloc, &[bytes]);
-        let next = e.b().load(c.ptr, args[0], 0, MemClass::Tape);
-        for (n, v) in [next, args[1], args[2]].into_iter().enumerate() {
-            let i32 = e.module.ctx.types.int(32);
-            let (zero, field) = (e.b().int(i32, 0), e.b().int(i32, n as u64));
-            let at = e.b().gep(node, new, &[zero, field]);
-            e.b().store(v, at, 0, MemClass::Tape);
-        }
-        e.b().store(new, args[0], 0, MemClass::Tape);
-        e.b().ret(None);
-    })
-}
-
-/// `void enzyme.rt.release(ptr list)`: frees all that was put off. Where it is differentiated itself, what `free` releases can be
-/// followed; what else may be called ends the program (the bridge marks that call).
-pub fn release(module: &mut Module) -> FuncId {
-    let c = common(module);
-    let node = module.ctx.types.tuple(vec![c.ptr, c.ptr, c.ptr]);
-    let free_sig = module.ctx.types.func(c.void, vec![c.ptr]);
-    define(module, "enzyme.rt.release", c.void, &[c.ptr], |e, args| {
-        let before = e.block;
-        let (head, body, done) = (e.new_block("head"), e.new_block("body"), e.new_block("done"));
-        e.go(head);
-        let at = e.b().phi(c.ptr, &[(before, args[0])]);
-        let null = e.b().zero(c.ptr);
-        let more = e.b().icmp(IntPred::Ne, at, null);
-        e.b().cond_br(more, body, done);
-        e.block = body;
-        let i32 = e.module.ctx.types.int(32);
-        let mut fields = Vec::new();
-        for n in 0..3 {
-            let (zero, field) = (e.b().int(i32, 0), e.b().int(i32, n));
-            let address = e.b().gep(node, at, &[zero, field]);
-            fields.push(e.b().load(c.ptr, address, 0, MemClass::Tape));
-        }
-        let free = e.module.declare("free", c.void, &[c.ptr]);
-        let usual = e.b().func_addr(free);
-        let is_usual = e.b().icmp(IntPred::Eq, fields[2], usual);
-        let (plain, other, next) = (e.new_block("free"), e.new_block("other"), e.new_block("next"));
-        e.b().cond_br(is_usual, plain, other);
-        e.block = plain;
-        e.call_func(free, &[fields[1]]);
-        e.b().br(next);
-        e.block = other;
-        let info = enzyme_ir::CallInfo { sig: free_sig, num_args: 1, tail: enzyme_ir::TailKind::None, conv: 0 };
-        e.b().inst(Op::Call(Box::new(info)), smallvec![fields[2], fields[1]], c.void);
-        e.b().br(next);
-        e.block = next;
-        e.call("free", c.void, &[at]);
-        e.b().br(head);
-        if let Some(phi) = e.func.def_inst(at) {
-            if let Op::Phi(blocks) = &mut e.func.insts[phi].op {
-                blocks.push(next);
-            }
-            e.func.insts[phi].args.push(fields[0]);
-        }
-        e.block = done;
         e.b().ret(None);
     })
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 95] = [
+const SOURCES: [&str; 96] = [
     "plugin",
     "options",
     "host",
@@ -32,6 +32,7 @@ const SOURCES: [&str; 95] = [
     "blends",
     "reads",
     "latest",
+    "tape",
     "bits",
     "words",
     "assembly",

@@ -28,6 +28,8 @@ static const Function *template_of(const Module &module, EnzValue like) {
   return nullptr;
 }
 
+static constexpr StringLiteral kTake = "enzyme.rt.take";
+
 // What decides how code is generated: target features, floating-point environment, unwinding tables, sanitizers.
 static void copyTarget(Function &to, const Function &from) {
   for (const Attribute &attribute : from.getAttributes().getFnAttrs()) {
@@ -40,6 +42,14 @@ static void copyTarget(Function &to, const Function &from) {
         Attribute::SanitizeThread, Attribute::SanitizeHWAddress})
     if (from.hasFnAttribute(kind))
       to.addFnAttr(from.getFnAttribute(kind));
+}
+
+// What cuts memory from the arena of a derivative stays a call: its body does not tell that this memory is no other.
+static void keepFresh(Function &function) {
+  function.addFnAttr(Attribute::NoInline);
+  if (function.getReturnType()->isPointerTy())
+    function.addRetAttr(Attribute::NoAlias);
+  function.setMemoryEffects(MemoryEffects::inaccessibleOrArgMemOnly());
 }
 
 static void setAttributes(Function &function, const EnzFuncSpec &spec) {
@@ -108,6 +118,8 @@ EnzValue enz_func_make(EnzHost host, const EnzFuncSpec *spec) {
   if (const Function *like = template_of(module, spec->like); like && like != made)
     copyTarget(*made, *like);
   setAttributes(*made, *spec);
+  if (name == kTake)
+    keepFresh(*made);
   return enz::in(static_cast<Value *>(made));
 }
 

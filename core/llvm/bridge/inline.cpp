@@ -50,8 +50,10 @@ public:
     bool changed = false;
     for (size_t next = 0; next < work.size(); ++next) {
       auto *call = dyn_cast_or_null<CallBase>(static_cast<Value *>(work[next].call));
-      if (call)
+      if (call) {
+        call = enz::plainTape(*call);
         enz::straightenCall(*call);
+      }
       const int around = work[next].inside;
       Function *callee = call ? dyn_cast_or_null<Function>(call->getCalledOperand()) : nullptr;
       if (!callee || !wanted(*callee) || callee->getFunctionType() != call->getFunctionType() ||

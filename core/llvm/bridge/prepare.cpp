@@ -302,7 +302,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     for (Instruction &inst : make_early_inc_range(block)) {
       inst.dropDbgRecords();
       if (auto *call = dyn_cast<CallBase>(&inst))
-        enz::straightenCall(*call);
+        enz::straightenCall(*enz::plainTape(*call));
     }
   enz::lowerComputedGotos(*clone, *function, map);
   lowerMatrices(*host, *clone);

@@ -152,6 +152,10 @@ bool traceFunctions(llvm::Value *pointer, const llvm::DataLayout &layout,
 // Makes a call direct that goes through an alias or another prototype, and drops `musttail`.
 void straightenCall(llvm::CallBase &call);
 
+// The call that takes the place of one that cuts memory from the arena of a derivative, or gives it back, where that
+// derivative is differentiated itself (tape.cpp); else `call`.
+llvm::CallBase *plainTape(llvm::CallBase &call);
+
 // Whether a call is of a library function that calls back and that code of ours can replace.
 bool callsBack(const llvm::CallBase &call);
 

@@ -308,9 +308,8 @@ impl Reverse<'_, '_> {
         if !self.s.is_split() || self.tape_is_listed() {
             return Ok(());
         }
-        let void = self.e.module.ctx.types.void();
-        let slots: Vec<ValueId> = self.plan.heap_slots.iter().filter_map(|i| self.s.func.insts[*i].result).collect();
-        for v in slots {
+        for i in self.plan.heap_slots.clone() {
+            let Some(v) = self.s.func.insts[i].result else { continue };
             for key in [Key::Primal(v), Key::Shadow(v)] {
                 if !self.plan.choice.cached.contains(&key) {
                     continue;
@@ -319,7 +318,8 @@ impl Reverse<'_, '_> {
                 for lane in 0..lanes {
                     self.lane = lane;
                     let p = self.lookup(key)?;
-                    self.e.call("free", void, &[p]);
+                    let bytes = self.slot_bytes(i);
+                    self.give_memory(p, bytes);
                 }
                 self.lane = 0;
             }

@@ -36,7 +36,7 @@ impl Reverse<'_, '_> {
         let primal = if self.lane > 0 {
             self.forward_value(r)
         } else if on_heap {
-            crate::runtime::slot_memory(&mut self.e, bytes, align)
+            self.slot_memory(bytes, align, fixed)
         } else if fixed {
             self.entry_slot(&inst)
         } else {
@@ -56,7 +56,7 @@ impl Reverse<'_, '_> {
             return Ok(());
         }
         let shadow = if self.s.is_split() {
-            let p = crate::runtime::slot_memory(&mut self.e, bytes, align);
+            let p = self.slot_memory(bytes, align, fixed);
             if !fixed {
                 self.defer_free(p, "free");
             }
@@ -71,6 +71,57 @@ impl Reverse<'_, '_> {
         self.e.fill_zero(shadow, bytes);
         self.shadows[self.lane].insert(r, shadow);
         Ok(())
+    }
+
+    /// Memory of a stack slot that outlives its function.
+    fn slot_memory(&mut self, bytes: ValueId, align: u64, fixed: bool) -> ValueId {
+        if fixed && align <= crate::runtime::MALLOC_ALIGN {
+            return self.take_memory(bytes);
+        }
+        crate::runtime::slot_memory(&mut self.e, bytes, align)
+    }
+
+    /// The bytes by which memory of the stack slot `i` is given back: more than is pooled, if it was allocated by itself.
+    pub(super) fn slot_bytes(&mut self, i: InstId) -> ValueId {
+        let Op::Alloca { elem, align, .. } = self.s.func.insts[i].op else { return self.e.b().i64(u64::MAX) };
+        let types = &self.e.module.ctx.types;
+        let size = self.e.module.ctx.layout.size_of(types, elem);
+        let own = self.e.module.ctx.layout.align_of(types, elem).max(u64::from(align));
+        let count = self.s.func.insts[i].args.first().and_then(|n| self.s.func.as_const(*n));
+        let count = count.map_or(Some(1), |c| self.e.module.ctx.consts.as_u64(c));
+        let bytes =
+            size.zip(count).filter(|_| own <= crate::runtime::MALLOC_ALIGN).map(|(size, n)| size.wrapping_mul(n));
+        self.e.b().i64(bytes.unwrap_or(u64::MAX))
+    }
+
+    /// The arena from which this derivative has what it needs between the sweeps.
+    pub(super) fn arena(&self) -> Option<ValueId> {
+        self.state.deferred.filter(|_| self.s.is_split())
+    }
+
+    /// Memory that lasts from the forward sweep to the reverse sweep.
+    pub(super) fn take_memory(&mut self, bytes: ValueId) -> ValueId {
+        match self.arena() {
+            Some(arena) => {
+                let take = crate::arena::take(self.e.module);
+                self.e.call_func(take, &[arena, bytes])
+            }
+            None => {
+                let alloc = crate::runtime::alloc(self.e.module);
+                self.e.call_func(alloc, &[bytes])
+            }
+        }
+    }
+
+    /// Gives such memory back.
+    pub(super) fn give_memory(&mut self, p: ValueId, bytes: ValueId) {
+        if self.s.is_split() {
+            let give = crate::arena::give(self.e.module);
+            self.e.call_func(give, &[p, bytes]);
+        } else {
+            let void = self.e.module.ctx.types.void();
+            self.e.call("free", void, &[p]);
+        }
     }
 
     fn shadow_slot(&mut self, inst: &Inst) -> ValueId {
@@ -171,7 +222,7 @@ impl Reverse<'_, '_> {
     /// The same through the address of a function.
     pub(super) fn defer_free_through(&mut self, p: ValueId, release: ValueId) {
         let Some(head) = self.state.deferred else { return };
-        let defer = crate::runtime::defer(self.e.module);
+        let defer = crate::arena::defer(self.e.module);
         self.e.call_func(defer, &[head, p, release]);
     }
 }

@@ -88,7 +88,7 @@ pub(crate) struct State {
     pub chunks: BTreeMap<LoopId, ValueId>,
     /// Caches of loads that are the same throughout a loop, in the order of the plan.
     pub steady: Vec<SteadySlots>,
-    /// Address of the list of memory to free at the end of the outermost derivative.
+    /// Address of the arena, which begins with the list of memory to free at the end of the outermost derivative.
     pub deferred: Option<ValueId>,
     /// The address of the list of tapes of products.
     pub products: Option<ValueId>,
@@ -173,8 +173,7 @@ impl Reverse<'_, '_> {
             // One list serves the whole derivative: what a callee frees may still be read by its callers' reverse sweeps.
             Mode::Augmented => self.sig.deferred.and_then(|n| self.e.func.params.get(n)).copied(),
             Mode::Combined if !self.plan.frees.deferred.is_empty() || !self.s.activity.calls.is_empty() => {
-                let null = self.e.at_entry().zero(ptr);
-                Some(self.e.slot(ptr, Some(null)))
+                Some(crate::arena::make(&mut self.e))
             }
             Mode::Combined | Mode::Gradient | Mode::Forward => None,
         };
@@ -568,9 +567,10 @@ impl Reverse<'_, '_> {
                 bytes.push(self.e.call_func(times, &[*rows, row]));
             }
         }
-        let buffers = crate::runtime::buffers(&mut self.e, &bytes);
+        crate::runtime::expect(&mut self.e, &bytes);
         let of = wanted.iter().flat_map(|(slots, _)| &slots.buffers);
-        for (of, buffer) in of.zip(buffers) {
+        for (of, bytes) in of.zip(bytes) {
+            let buffer = self.take_memory(bytes);
             self.e.b().store(buffer, of.slot, 0, MemClass::Unknown);
         }
         for (slots, rows) in &wanted {
@@ -643,12 +643,21 @@ impl Reverse<'_, '_> {
         let enough = self.e.b().icmp(IntPred::Uge, double, needed);
         let new_rows = self.e.choose(enough, double, needed);
         let times = crate::runtime::times(self.e.module);
-        let f = crate::runtime::grow(self.e.module);
         for of in &slots.buffers {
             let row = self.e.b().i64(of.row);
             let bytes = self.e.call_func(times, &[new_rows, row]);
             let old = self.e.b().load(ptr, of.slot, 0, MemClass::Unknown);
-            let buffer = self.e.call_func(f, &[old, bytes]);
+            let buffer = match self.arena() {
+                Some(arena) => {
+                    let old_bytes = self.e.b().binary(BinOp::Mul, rows, row);
+                    let f = crate::arena::extend(self.e.module);
+                    self.e.call_func(f, &[arena, old, old_bytes, bytes])
+                }
+                None => {
+                    let f = crate::runtime::grow(self.e.module);
+                    self.e.call_func(f, &[old, bytes])
+                }
+            };
             self.e.b().store(buffer, of.slot, 0, MemClass::Unknown);
         }
         self.e.b().store(new_rows, slots.rows, 0, MemClass::Unknown);
@@ -660,21 +669,43 @@ impl Reverse<'_, '_> {
         if self.tape_is_listed() {
             return;
         }
-        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
         let of: Vec<LoopId> = self.plan.loops.iter().filter(|(_, c)| c.outermost == l).map(|(id, _)| *id).collect();
-        let mut slots: Vec<Buffer> = Vec::new();
-        for id in of {
-            slots.extend(self.state.caches.get(&id).map(|c| c.buffers.clone()).unwrap_or_default());
-        }
+        let mut caches: Vec<CacheSlots> = of.iter().filter_map(|id| self.state.caches.get(id)).cloned().collect();
         for (n, steady) in self.state.steady.iter().enumerate() {
             if self.plan.steady.get(n).is_some_and(|c| c.outermost == l) {
-                slots.extend(steady.cache.buffers.clone());
+                caches.push(steady.cache.clone());
             }
         }
-        for of in slots {
-            let buffer = self.e.b().load(ptr, of.slot, 0, MemClass::Unknown);
-            self.e.call("free", void, &[buffer]);
+        for cache in caches {
+            for (buffer, bytes) in self.memory_of(&cache) {
+                self.give_memory(buffer, bytes);
+            }
         }
+    }
+
+    /// The buffers of a cache, and the bytes of each.
+    fn memory_of(&mut self, cache: &CacheSlots) -> Vec<(ValueId, ValueId)> {
+        let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
+        let of = cache.buffers.iter().map(|of| {
+            let buffer = self.e.b().load(ptr, of.slot, 0, MemClass::Unknown);
+            let (rows, row) = (self.e.b().load(i64, cache.rows, 0, MemClass::Unknown), self.e.b().i64(of.row));
+            (buffer, self.e.b().binary(BinOp::Mul, rows, row))
+        });
+        of.collect()
+    }
+
+    /// All memory of caches and of stack slots on the heap, and the bytes of each piece.
+    pub fn belongings(&mut self) -> Vec<(ValueId, ValueId)> {
+        let caches = self.state.caches.values().chain(self.state.steady.iter().map(|s| &s.cache));
+        let caches: Vec<CacheSlots> = caches.cloned().collect();
+        let mut out: Vec<_> = caches.iter().flat_map(|cache| self.memory_of(cache)).collect();
+        let ptr = self.e.module.ctx.types.ptr();
+        for (slot, i) in self.heap_slot_cells() {
+            let p = self.e.b().load(ptr, slot, 0, MemClass::Unknown);
+            let bytes = self.slot_bytes(i);
+            out.push((p, bytes));
+        }
+        out
     }
 
     fn tape_type(&mut self) -> Option<TypeId> {
@@ -711,9 +742,8 @@ impl Reverse<'_, '_> {
             Some(place) => place,
             None => {
                 let bytes = self.tape_bytes();
-                let alloc = crate::runtime::alloc(self.e.module);
                 let bytes = self.e.b().i64(bytes);
-                self.e.call_func(alloc, &[bytes])
+                self.take_memory(bytes)
             }
         };
         for (n, (slot, field_ty)) in self.state.all.clone().into_iter().enumerate() {
@@ -739,8 +769,9 @@ impl Reverse<'_, '_> {
             self.e.b().store(v, slot, 0, MemClass::Unknown);
         }
         if !self.tape_is_listed() && !self.s.key.placed {
-            let void = self.e.module.ctx.types.void();
-            self.e.call("free", void, &[tape]);
+            let bytes = self.tape_bytes();
+            let bytes = self.e.b().i64(bytes);
+            self.give_memory(tape, bytes);
         }
     }
 }

@@ -99,25 +99,21 @@ impl Reverse<'_, '_> {
 
     /// Frees what is this function's own before an exception leaves it.
     pub fn clean_up(&mut self) {
-        let (ptr, void) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.void());
-        let mut slots: Vec<ValueId> = self.state.buffers();
-        slots.extend(self.heap_slot_cells());
-        for slot in slots {
-            let p = self.e.b().load(ptr, slot, 0, MemClass::Unknown);
-            self.e.call("free", void, &[p]);
+        for (p, bytes) in self.belongings() {
+            self.give_memory(p, bytes);
         }
         self.release_list();
     }
 
-    /// The cells with the addresses of stack slots that are on the heap.
-    pub fn heap_slot_cells(&self) -> Vec<ValueId> {
+    /// The cells with the addresses of stack slots that are on the heap, and which slots these are.
+    pub fn heap_slot_cells(&self) -> Vec<(ValueId, InstId)> {
         if !self.s.is_split() {
             return Vec::new();
         }
-        let slots = self.plan.heap_slots.iter().filter_map(|i| self.s.func.insts[*i].result);
+        let slots = self.plan.heap_slots.iter().filter_map(|i| Some((self.s.func.insts[*i].result?, *i)));
         let shadows = |v| (0..self.shadows.len()).map(move |lane| (Key::Shadow(v), lane));
-        let keys = slots.flat_map(|v| std::iter::once((Key::Primal(v), 0)).chain(shadows(v)));
-        keys.filter_map(|k| self.state.cells.get(&k)).map(|c| c.0).collect()
+        let keys = slots.flat_map(|(v, i)| std::iter::once((Key::Primal(v), 0)).chain(shadows(v)).map(move |k| (k, i)));
+        keys.filter_map(|(k, i)| self.state.cells.get(&k).map(|c| (c.0, i))).collect()
     }
 
     /// Frees all that was put off, and the tapes of products, in the outermost derivative.
@@ -125,7 +121,7 @@ impl Reverse<'_, '_> {
         if let (Some(head), Mode::Combined) = (self.state.deferred, self.s.key.mode) {
             let ptr = self.e.module.ctx.types.ptr();
             let list = self.e.b().load(ptr, head, 0, MemClass::Unknown);
-            let release = crate::runtime::release(self.e.module);
+            let release = crate::arena::release(self.e.module);
             self.e.call_func(release, &[list]);
         }
         if let (Some(head), Mode::Combined) = (self.state.products, self.s.key.mode) {
@@ -143,15 +139,16 @@ impl Reverse<'_, '_> {
 
     /// Puts the tape and what belongs to it on the list.
     pub fn list_tape(&mut self, tape: ValueId) {
-        let ptr = self.e.module.ctx.types.ptr();
+        let Some(arena) = self.arena() else { return };
+        let mut all = Vec::new();
         if !self.s.key.placed {
-            self.defer_free(tape, "free");
+            let bytes = self.tape_bytes();
+            all.push((tape, self.e.b().i64(bytes)));
         }
-        let mut slots: Vec<ValueId> = self.state.buffers();
-        slots.extend(self.heap_slot_cells());
-        for slot in slots {
-            let p = self.e.b().load(ptr, slot, 0, MemClass::Unknown);
-            self.defer_free(p, "free");
+        all.extend(self.belongings());
+        let list = crate::arena::list(self.e.module);
+        for (p, bytes) in all {
+            self.e.call_func(list, &[arena, p, bytes]);
         }
     }
 
