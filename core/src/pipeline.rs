@@ -436,6 +436,7 @@ fn differentiate(
     number: usize,
 ) -> Result<(Outcome, Vec<FuncId>), Failure> {
     let already = engine.written.len();
+    session.begin_request(prepare);
     if truncate::VALUES.iter().any(|part| call.callee.contains(part)) {
         return Err(truncate::no_value(call).into());
     }

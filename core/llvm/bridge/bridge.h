@@ -368,6 +368,9 @@ typedef struct EnzPrepare {
   uint8_t (*harmless)(void *context, EnzStr name);
   uint8_t *has_second_body; // set if `disjoint` gave one
 } EnzPrepare;
+// Begins to count what inlining copies beside the first copy of each function, of which `growth` instructions may be
+// more.
+void enz_inline_begin(EnzHost host, uint64_t growth);
 // A simplified clone of a defined function; null if it cannot be cloned.
 EnzValue enz_prepare(EnzHost host, EnzValue function, const EnzPrepare *options);
 void enz_function_erase(EnzHost host, EnzValue function);

@@ -21,6 +21,8 @@ namespace {
 
 // How many functions a search for recursion visits before it assumes the worst.
 constexpr size_t kRecursionSearchLimit = 2000;
+// Instructions of a function that costs no more as a copy than as a call.
+constexpr uint64_t kSmall = 30;
 constexpr StringLiteral kFeatures = "target-features";
 
 class Inliner {
@@ -62,6 +64,11 @@ public:
         continue;
       const uint64_t size = sizeOf(*callee);
       const bool forced = isForced(*callee);
+      enz::Copies &copies = host_.copies;
+      const bool is_first = !copies.copied.contains(callee);
+      const bool counts = !forced && size > kSmall && isTight(*callee);
+      if (counts && !is_first && copies.further + size > copies.growth + copies.first)
+        continue;
       if (forced ? history_.forced + size > options_.force_budget : size > budget_)
         continue;
       auto cache = [this](Function &function) -> AssumptionCache & {
@@ -77,6 +84,9 @@ public:
         history_.forced += size;
       else
         budget_ -= size;
+      if (counts)
+        (is_first ? copies.first : copies.further) += size;
+      copies.copied.insert(callee);
       changed = true;
       const int body = static_cast<int>(history_.bodies.size());
       history_.bodies.emplace_back(callee, around);
@@ -111,6 +121,13 @@ private:
     auto [it, fresh] = sizes_.try_emplace(&function, 0);
     if (fresh)
       it->second = function.getInstructionCount();
+    return it->second;
+  }
+
+  bool isTight(const Function &callee) {
+    auto [it, fresh] = tight_.try_emplace(&callee, false);
+    if (fresh)
+      it->second = !enz::hasStackTraffic(callee);
     return it->second;
   }
 
@@ -232,9 +249,15 @@ private:
   SmallPtrSet<const Function *, 16> annotated_;
   DenseMap<const Function *, uint64_t> sizes_;
   DenseMap<const Function *, bool> wanted_;
+  DenseMap<const Function *, bool> tight_;
 };
 
 } // namespace
+
+void enz_inline_begin(EnzHost host, uint64_t growth) {
+  host->copies = enz::Copies();
+  host->copies.growth = growth;
+}
 
 bool enz::inlineInto(EnzOpaqueHost &host, Function &function, const EnzPrepare &options, uint64_t &budget,
                      InlineHistory &history) {

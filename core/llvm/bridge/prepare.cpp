@@ -51,13 +51,6 @@ bool isCopiedScalar(const AllocaInst &slot) {
          any_of(slot.users(), [](const User *user) { return isa<MemTransferInst>(user); });
 }
 
-bool hasStackTraffic(const Function &function) {
-  for (const Instruction &inst : function.getEntryBlock())
-    if (const auto *slot = dyn_cast<AllocaInst>(&inst); slot && (isAllocaPromotable(slot) || isCopiedScalar(*slot)))
-      return true;
-  return false;
-}
-
 void addCleanup(FunctionPassManager &passes) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(true));
@@ -245,6 +238,13 @@ void dropTrampolines(Function &function) {
 
 namespace enz {
 
+bool hasStackTraffic(const Function &function) {
+  for (const Instruction &inst : function.getEntryBlock())
+    if (const auto *slot = dyn_cast<AllocaInst>(&inst); slot && (isAllocaPromotable(slot) || isCopiedScalar(*slot)))
+      return true;
+  return false;
+}
+
 // Constant expressions among operands become instructions: before the user, or for a phi at the end of the incoming
 // block, once for each block.
 void lowerConstantExpressions(Function &function) {
@@ -312,7 +312,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   enz::noteMembers(*clone, options->declared);
   enz::fixVariadicCalls(*clone);
   const bool answered = enz::answerQuestions(*clone);
-  const bool stack = hasStackTraffic(*clone);
+  const bool stack = enz::hasStackTraffic(*clone);
   if (stack || answered) {
     FunctionPassManager first;
     addCleanup(first);
@@ -354,7 +354,7 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(answers);
     run(*host, *clone, std::move(answers));
   }
-  const bool more = inlined && hasStackTraffic(*clone);
+  const bool more = inlined && enz::hasStackTraffic(*clone);
   FunctionPassManager second;
   if (inlined)
     addCleanup(second);

@@ -24,12 +24,26 @@
 
 static_assert(LLVM_VERSION_MAJOR == 22, "the bridge is written against LLVM 22");
 
+namespace enz {
+
+// What inlining copies for one request. Each copy of a function has a derivative of its own, so that those of optimised
+// functions may take as much again as the first of each, and `growth` instructions.
+struct Copies {
+  llvm::SmallPtrSet<const llvm::Function *, 16> copied;
+  uint64_t first = 0;
+  uint64_t further = 0;
+  uint64_t growth = UINT64_MAX / 2;
+};
+
+} // namespace enz
+
 struct EnzOpaqueHost {
   llvm::Module *module;
   llvm::ModuleAnalysisManager *modules;
   llvm::FunctionAnalysisManager *functions;
   llvm::PassBuilder *passes;
   llvm::ThinOrFullLTOPhase phase;
+  enz::Copies copies = {};
 };
 
 namespace enz {
@@ -151,6 +165,9 @@ bool traceFunctions(llvm::Value *pointer, const llvm::DataLayout &layout,
 
 // Makes a call direct that goes through an alias or another prototype, and drops `musttail`.
 void straightenCall(llvm::CallBase &call);
+
+// Whether scalars of a function lie on its stack, as in code that is not optimised.
+bool hasStackTraffic(const llvm::Function &function);
 
 // The call that takes the place of one that cuts memory from the arena of a derivative, or gives it back, where that
 // derivative is differentiated itself (tape.cpp); else `call`.

@@ -431,6 +431,7 @@ unsafe extern "C" {
     pub fn enz_scope_info(scope: ScopeRef, out: *mut LocInfo);
 
     pub fn enz_prepare(host: HostRef, function: ValueRef, options: *const Prepare) -> Option<ValueRef>;
+    pub fn enz_inline_begin(host: HostRef, growth: u64);
     pub fn enz_function_erase(host: HostRef, function: ValueRef);
     pub fn enz_module_drop_checkpoint_marks(host: HostRef) -> u8;
 

@@ -23,6 +23,9 @@ pub struct PrepareOptions {
     pub inline_budget: u64,
     /// Largest function that is inlined, in instructions.
     pub inline_callee: u64,
+    /// Instructions that inlining may copy for one request beside the first copy of each function, and as much again: each copy has a
+    /// derivative of its own. Small functions, and code that is not optimised, don't count.
+    pub inline_growth: u64,
     /// Functions that stay calls, by name (those with rules of their own).
     pub keep: Vec<String>,
     /// Functions that stay calls, by a part of the name (markers).
@@ -69,6 +72,7 @@ impl Default for PrepareOptions {
         PrepareOptions {
             inline_budget: 20_000,
             inline_callee: 1_000,
+            inline_growth: 3_000,
             keep: Vec::new(),
             keep_containing: vec!["__enzyme_".to_owned(), "enzyme.checkpoint.".to_owned(), "enzyme.sample.".to_owned()],
             force: Vec::new(),
@@ -243,6 +247,12 @@ impl Session {
         import::import_body(self, f, clone, options.facts.then_some(&mut facts))?;
         self.facts.insert(f, facts);
         Ok(())
+    }
+
+    /// Begins a request: what inlining copied so far does not count.
+    pub fn begin_request(&mut self, options: &PrepareOptions) {
+        // SAFETY: the host is alive.
+        unsafe { ffi::enz_inline_begin(self.host, options.inline_growth) }
     }
 
     /// Takes back all bodies that [`Session::define_body`] gave, so that it can give others. What was exported stays.
