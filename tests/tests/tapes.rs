@@ -1,7 +1,7 @@
 //! What gradients of kernels take from malloc, beside what has to be kept: a limit for each, with a little room, so that nothing
 //! comes back that was once left out of a tape. And with a limit that the user sets (`-enzyme-max-tape`): no more than that.
 //! What several buffers take is kept by glibc from call to call, with its own settings. The schedule of such loops by itself
-//! (`tests/tapes/schedule.c`).
+//! (`tests/tapes/schedule.c`), and how often memory is taken where calls stay calls (`tests/tapes/pieces.c`).
 
 use std::process::ExitCode;
 
@@ -82,6 +82,8 @@ fn main() -> ExitCode {
     let fetched = Trial::test("rk4_fetched", || fetches_little("rk4", "100").map_err(|e| e.to_string().into()));
     let schedule = Trial::test("schedule", || schedule().map_err(|e| e.to_string().into()));
     let unlimited = Trial::test("unlimited", || unlimited().map_err(|e| e.to_string().into()));
+    let pieces = [Level::O0, Level::O2]
+        .map(|level| Trial::test(format!("pieces_{level}"), move || pieces(level).map_err(|e| e.to_string().into())));
     let trials = LIMITS
         .into_iter()
         .map(little)
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
         .chain(GRANTED.into_iter().map(granted))
         .chain(STATES.into_iter().map(state))
         .chain([fetched, schedule, unlimited])
+        .chain(pieces)
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -119,6 +122,16 @@ fn schedule() -> Result<()> {
     let program = Compilation::new(source, folder.path().join("schedule"), Level::O1).flags(flags).build()?;
     let finished = corpus::run(&program, &[])?.expect_success("the schedule is not as it should be")?;
     if finished.stdout.trim() == "ok" { Ok(()) } else { Err(finished.failure("the schedule says nothing")) }
+}
+
+/// Calls cut what they keep from chunks.
+fn pieces(level: Level) -> Result<()> {
+    let folder = scratch()?;
+    let source = root().join("tests/tapes/pieces.c");
+    let compilation = Compilation::new(source, folder.path().join("pieces"), level);
+    let program = compilation.flags(["-lm"]).with_plugin()?.build()?;
+    let finished = corpus::run(&program, &[])?.expect_success("memory is taken too often")?;
+    if finished.stdout.trim() == "ok" { Ok(()) } else { Err(finished.failure("the program says nothing")) }
 }
 
 /// Of loops for which a limit does not hold the compiler warns, at their lines and with the reason, and of no others.

@@ -128,6 +128,31 @@ bool inlineSamples(EnzOpaqueHost &host, Function &caller) {
   return any;
 }
 
+// AddressSanitizer takes stores of parameters to stack slots before all else, past other stores to these slots that
+// come first in code of ours: the zero in a tangent's slot would come after the tangent. Such zeros go.
+bool dropOverwritten(Function &function) {
+  const DataLayout &layout = function.getDataLayout();
+  SmallVector<StoreInst *, 8> earlier, gone;
+  for (Instruction &inst : function.getEntryBlock()) {
+    auto *store = dyn_cast<StoreInst>(&inst);
+    if (!store || !store->isSimple() || !isa<AllocaInst>(store->getPointerOperand())) {
+      if (!isa<CastInst, AllocaInst>(inst))
+        earlier.clear();
+      continue;
+    }
+    const TypeSize size = layout.getTypeStoreSize(store->getValueOperand()->getType());
+    for (StoreInst *other : earlier)
+      if (other->getPointerOperand() == store->getPointerOperand() &&
+          TypeSize::isKnownLE(layout.getTypeStoreSize(other->getValueOperand()->getType()), size))
+        gone.push_back(other);
+    erase_if(earlier, [&gone](StoreInst *other) { return is_contained(gone, other); });
+    earlier.push_back(store);
+  }
+  for (StoreInst *store : gone)
+    store->eraseFromParent();
+  return !gone.empty();
+}
+
 // Calls of small generated functions that a wrapper left behind in its caller.
 bool inlineSmall(EnzOpaqueHost &host, Function &caller, const SmallPtrSetImpl<Function *> &generated) {
   bool changed = false;
@@ -171,6 +196,8 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
                                      ? light()
                                      : host->passes->buildFunctionSimplificationPipeline(chosen, phaseOf(*host));
     run(*host, *function, passes);
+    if (function->hasFnAttribute(Attribute::SanitizeAddress) && dropOverwritten(*function))
+      host->functions->invalidate(*function, PreservedAnalyses::none());
     const bool isForSpeed = level.getSpeedupLevel() >= 2 && level.getSizeLevel() == 0;
     if (enz::storeOnce(*host, *function, isForSpeed))
       host->functions->invalidate(*function, PreservedAnalyses::none());

@@ -220,3 +220,28 @@ fn the_users_function_is_left_as_it_was() {
         session.verify().unwrap();
     });
 }
+
+/// A function that is called often comes in as long as what is copied is little, if it is optimised.
+#[test]
+fn what_is_called_often_is_not_copied_without_end() {
+    let terms: String = (1..40).map(|i| format!("y += g(x * {i}.0) / (x + {i}.0);\n")).collect();
+    let long: String = (1..50).map(|i| format!("y = y * x + {i}.0 / (y + {i}.5);\n")).collect();
+    let source = format!(
+        "static double g(double x) {{ double y = x;\n{long} return y; }}\n\
+         double f(double x) {{ double y = x;\n{terms} return y; }}"
+    );
+    for (level, all) in [("-O0", true), ("-O2", false)] {
+        let mut module = compile(&format!("facts-often{level}"), &source, &[level]);
+        module.with_session(|session| {
+            let f = session.find_function("f").unwrap();
+            let options = PrepareOptions::default();
+            session.begin_request(&options);
+            session.define_body(f, &options).unwrap();
+            let func = &session.ir.funcs[f];
+            let calls = insts(func, |op| matches!(op, Op::Call(_)));
+            let callees = calls.iter().filter_map(|c| session.ir.direct_callee(func, *c));
+            let left = callees.filter(|c| session.ir.funcs[*c].name == "g").count();
+            assert_eq!(left == 0, all, "{level}: {left} calls are left");
+        });
+    }
+}
