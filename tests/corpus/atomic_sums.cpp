@@ -1,6 +1,7 @@
 // Atomic sums as C++20 writes them: std::atomic<double> with +=, -=, fetch_add and fetch_sub, std::atomic_ref on a
 // histogram, and the sum before an addition used. Charges are spread on a grid, and their moments summed.
 //
+// corpus: levels O0 O1 O2 O3 Og Oz
 // corpus: libc++ O0 O2
 #include <atomic>
 

@@ -116,7 +116,7 @@ pub fn levels_after(source: &Path, marker: &str) -> Result<Option<Vec<Level>>> {
 /// The levels that a line names.
 fn levels(line: &str) -> Result<Vec<Level>> {
     let level = |word: &str| {
-        let known = Level::ALL.into_iter().find(|level| level.name() == word);
+        let known = Level::NAMED.into_iter().find(|level| level.name() == word);
         known.ok_or_else(|| Error::Failed(format!("no level: {word:?}")))
     };
     line.split_whitespace().map(level).collect()

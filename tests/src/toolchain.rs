@@ -32,11 +32,16 @@ pub enum Level {
     O3,
     /// `-Og -g`: for debuggers.
     Og,
+    /// `-Oz`: as small as can be. Of programs that name it.
+    Oz,
 }
 
 impl Level {
-    /// All of them.
+    /// Those of programs that name none.
     pub const ALL: [Self; 5] = [Self::O0, Self::O1, Self::O2, Self::O3, Self::Og];
+
+    /// All that a program can name.
+    pub const NAMED: [Self; 6] = [Self::O0, Self::O1, Self::O2, Self::O3, Self::Og, Self::Oz];
 
     /// Its name, which is that of the test cases.
     pub fn name(self) -> &'static str {
@@ -51,6 +56,7 @@ impl Level {
             Self::O2 => &["-O2"],
             Self::O3 => &["-O3"],
             Self::Og => &["-Og", "-g"],
+            Self::Oz => &["-Oz"],
         }
     }
 }

@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     let schedule = Trial::test("schedule", || schedule().map_err(|e| e.to_string().into()));
     let unlimited = Trial::test("unlimited", || unlimited().map_err(|e| e.to_string().into()));
     let pieces = [Level::O0, Level::O2]
-        .map(|level| Trial::test(format!("pieces_{level}"), move || pieces(level).map_err(|e| e.to_string().into())));
+        .map(|level| Trial::test(format!("pieces_{level:?}"), move || pieces(level).map_err(|e| e.to_string().into())));
     let trials = LIMITS
         .into_iter()
         .map(little)

@@ -24,6 +24,13 @@ Value *throughCasts(Value *value) {
   return value;
 }
 
+// What was seen is read where the exchange is, not only where it goes on: in a block of its own at `-Oz`.
+void takeApart(AtomicCmpXchgInst &exchange) {
+  for (User *user : exchange.users())
+    if (auto *part = dyn_cast<ExtractValueInst>(user))
+      part->moveAfter(&exchange);
+}
+
 class Addition {
 public:
   // The addition that the loop around `exchange` makes, if it is one.
@@ -259,6 +266,8 @@ bool raiseAtomicAdditions(Function &function) {
       if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&inst))
         exchanges.push_back(exchange);
   bool changed = false;
+  for (AtomicCmpXchgInst *exchange : exchanges)
+    takeApart(*exchange);
   for (AtomicCmpXchgInst *exchange : exchanges)
     if (std::optional<Addition> addition = Addition::of(*exchange)) {
       addition->replace();
