@@ -1,8 +1,11 @@
 // Adaptive integration of a stiff reaction whose steps are functions of their own, as in code that is not inlined: what
 // each call keeps is small (a tape, stages, rows of loops with few iterations) or large (a history, rows of loops with
-// many), with sizes around the largest that derivatives cut from their arena (4,096 bytes), at any alignment, recursive
-// and by a split derivative. Source: Hairer, Wanner, "Solving Ordinary Differential Equations II" (1996), IV.1
-// (Robertson's reaction), with rates that do not make it that stiff. corpus: valgrind
+// many), with sizes around the largest that derivatives cut from their arena (1,024 bytes), at any alignment, recursive
+// and by a split derivative.
+// Source: Hairer, Wanner, "Solving Ordinary Differential Equations II" (1996), IV.1 (Robertson's reaction), with rates
+// that do not make it that stiff.
+//
+// corpus: valgrind
 #include "corpus.h"
 
 extern void *__enzyme_augmentfwd(void *function, ...);
@@ -81,8 +84,8 @@ __attribute__((noinline)) static double integrate(const double *x, double *recor
         if (t % 40 == 3)
             sum += smoothed(record, t % 80 == 3 ? 4 : t + 1);
     }
-    // Rows of 511, 512 and 513 numbers: 4,096 bytes, and eight less and more.
-    return sum + smoothed(record, 511) - smoothed(record, 512) + smoothed(record, 513) + smoothed(record, HISTORY) +
+    // Rows of 127, 128 and 129 numbers: 1,024 bytes, and eight less and more.
+    return sum + smoothed(record, 127) - smoothed(record, 128) + smoothed(record, 129) + smoothed(record, HISTORY) +
            steps * 1e-3;
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A call of a function that is differentiated takes many small pieces of memory: its tape, stack slots that outlive it, rows of
 //! loops with few iterations. Each by `malloc` costs more than what is computed with it. Pieces of up to [`POOLED`] bytes are
-//! cut from chunks instead (region allocation, D. T. Ross 1967; each chunk four times as large as the last), which stay until
+//! cut from chunks instead (region allocation, D. T. Ross 1967; each chunk twice as large as the last), which stay until
 //! the outermost derivative returns, or an exception leaves it. Larger pieces are allocated by themselves, and freed as soon as
 //! the reverse sweep is done with them: so the peak is that of the forward sweep with or without arena.
 //!
@@ -15,17 +15,16 @@
 //! of these functions stands for what allocates, or frees, one piece (`core/llvm/bridge/tape.cpp`). So what is written here
 //! is called even where it does nothing.
 
-use enzyme_ir::{BinOp, FuncId, IntPred, MemClass, Module, Op, TypeId, ValueId};
+use enzyme_ir::{BinOp, CastOp, FuncId, IntPred, MemClass, Module, Op, TypeId, ValueId};
 use smallvec::smallvec;
 
 use crate::emit::Emit;
-use crate::runtime::{MALLOC_ALIGN, alloc, common, define, grow};
+use crate::runtime::{Common, MALLOC_ALIGN, alloc, alloc_aligned, common, define, expect, grow};
 
 /// Bytes of the largest piece that is cut from a chunk.
-pub const POOLED: u64 = 4096;
+pub const POOLED: u64 = 1024;
 
-/// Bytes of the first chunk, which glibc keeps for the thread, and of the largest. As glibc keeps twice of what it once unmapped
-/// (mallopt(3), M_TRIM_THRESHOLD), chunks that grow by four come from what it keeps in all calls but the first.
+/// Bytes of the first chunk, which glibc keeps for the thread, and of the largest.
 const CHUNKS: (u64, u64) = (1024, 4 << 20);
 
 /// Bytes of a node of the list, and of what comes before the first piece of a chunk.
@@ -82,36 +81,66 @@ fn is_pooled(e: &mut Emit<'_>, bytes: ValueId) -> ValueId {
 /// `ptr enzyme.rt.take(ptr arena, i64 bytes)`: memory at a multiple of [`MALLOC_ALIGN`].
 pub fn take(module: &mut Module) -> FuncId {
     let c = common(module);
-    let (alloc, chunk) = (alloc(module), chunk(module));
+    let alloc = alloc(module);
     define(module, "enzyme.rt.take", c.ptr, &[c.ptr, c.i64], |e, args| {
         let (small, large) = (e.new_block("small"), e.new_block("large"));
-        let (ready, short) = (e.new_block("ready"), e.new_block("short"));
         let pooled = is_pooled(e, args[1]);
         e.b().cond_br(pooled, small, large);
         e.block = large;
         let p = e.call_func(alloc, &[args[1]]);
         e.b().ret(Some(p));
         e.block = small;
-        let (up, mask) = (e.b().i64(MALLOC_ALIGN - 1), e.b().i64(!(MALLOC_ALIGN - 1)));
-        let size = e.b().add(args[1], up);
-        let size = e.b().binary(BinOp::And, size, mask);
-        let at = field(e, args[0], LEFT);
-        let left = e.b().load(c.i64, at, 0, MemClass::Tape);
-        let fits = e.b().icmp(IntPred::Ule, size, left);
-        e.b().cond_br(fits, ready, short);
-        e.block = short;
-        e.call_func(chunk, &[args[0], size]);
-        e.b().br(ready);
-        e.block = ready;
-        let (place, left) = (field(e, args[0], PLACE), field(e, args[0], LEFT));
-        let p = e.b().load(c.ptr, place, 0, MemClass::Tape);
-        let next = e.b().byte_offset(p, size);
-        e.b().store(next, place, 0, MemClass::Tape);
-        let before = e.b().load(c.i64, left, 0, MemClass::Tape);
-        let after = e.b().binary(BinOp::Sub, before, size);
-        e.b().store(after, left, 0, MemClass::Tape);
+        let p = cut(e, &c, args[0], args[1]);
         e.b().ret(Some(p));
     })
+}
+
+/// `ptr enzyme.rt.take.aligned(ptr arena, i64 align, i64 bytes)`: the same at a multiple of a power of two beyond that.
+pub fn take_aligned(module: &mut Module) -> FuncId {
+    let c = common(module);
+    let alloc = alloc_aligned(module);
+    define(module, "enzyme.rt.take.aligned", c.ptr, &[c.ptr, c.i64, c.i64], |e, args| {
+        let (small, large) = (e.new_block("small"), e.new_block("large"));
+        let pooled = is_pooled(e, args[2]);
+        e.b().cond_br(pooled, small, large);
+        e.block = large;
+        let p = e.call_func(alloc, &[args[1], args[2]]);
+        e.b().ret(Some(p));
+        e.block = small;
+        let room = e.b().add(args[2], args[1]);
+        let p = cut(e, &c, args[0], room);
+        let (at, none, one) = (e.b().cast(CastOp::PtrToInt, p, c.i64), e.b().i64(0), e.b().i64(1));
+        let back = e.b().binary(BinOp::Sub, none, at);
+        let less = e.b().binary(BinOp::Sub, args[1], one);
+        let skipped = e.b().binary(BinOp::And, back, less);
+        let p = e.b().byte_offset(p, skipped);
+        e.b().ret(Some(p));
+    })
+}
+
+/// Memory from a chunk. Written out in what takes it, as LLVM inlines nothing into what is made this late.
+fn cut(e: &mut Emit<'_>, c: &Common, arena: ValueId, bytes: ValueId) -> ValueId {
+    let chunk = chunk(e.module);
+    let (ready, short) = (e.new_block("ready"), e.new_block("short"));
+    let (up, mask) = (e.b().i64(MALLOC_ALIGN - 1), e.b().i64(!(MALLOC_ALIGN - 1)));
+    let size = e.b().add(bytes, up);
+    let size = e.b().binary(BinOp::And, size, mask);
+    let at = field(e, arena, LEFT);
+    let left = e.b().load(c.i64, at, 0, MemClass::Tape);
+    let fits = e.b().icmp(IntPred::Ule, size, left);
+    e.b().cond_br(fits, ready, short);
+    e.block = short;
+    e.call_func(chunk, &[arena, size]);
+    e.b().br(ready);
+    e.block = ready;
+    let (place, left) = (field(e, arena, PLACE), field(e, arena, LEFT));
+    let p = e.b().load(c.ptr, place, 0, MemClass::Tape);
+    let next = e.b().byte_offset(p, size);
+    e.b().store(next, place, 0, MemClass::Tape);
+    let before = e.b().load(c.i64, left, 0, MemClass::Tape);
+    let after = e.b().binary(BinOp::Sub, before, size);
+    e.b().store(after, left, 0, MemClass::Tape);
+    p
 }
 
 /// `void enzyme.rt.chunk(ptr arena, i64 size)`: begins a chunk with room for `size` bytes.
@@ -121,8 +150,8 @@ fn chunk(module: &mut Module) -> FuncId {
     define(module, "enzyme.rt.chunk", c.void, &[c.ptr, c.i64], |e, args| {
         let last = field(e, args[0], LAST);
         let (first, most) = (e.b().i64(CHUNKS.0), e.b().i64(CHUNKS.1));
-        let (before, two) = (e.b().load(c.i64, last, 0, MemClass::Tape), e.b().i64(2));
-        let mut larger = e.b().binary(BinOp::Shl, before, two);
+        let (before, one) = (e.b().load(c.i64, last, 0, MemClass::Tape), e.b().i64(1));
+        let mut larger = e.b().binary(BinOp::Shl, before, one);
         for (bound, pred) in [(first, IntPred::Ult), (most, IntPred::Ugt)] {
             let beyond = e.b().icmp(pred, larger, bound);
             larger = e.choose(beyond, bound, larger);
@@ -132,6 +161,7 @@ fn chunk(module: &mut Module) -> FuncId {
         let needed = e.b().add(args[1], node);
         let short = e.b().icmp(IntPred::Ult, larger, needed);
         let bytes = e.choose(short, needed, larger);
+        expect(e, &[bytes]);
         let memory = e.call_func(alloc, &[bytes]);
         let free = e.module.declare("free", c.void, &[c.ptr]);
         let free = e.b().func_addr(free);

@@ -4,8 +4,8 @@
 //! program with `abort`: a derivative has no other way to say it.
 
 use enzyme_ir::{
-    Access, BinOp, BlockId, ByteRun, ByteType, CastOp, Const, FloatKind, Func, FuncId, Global, IntPred, Linkage,
-    MemClass, Module, Op, TypeId, ValueId,
+    Access, BinOp, BlockId, ByteRun, ByteType, CastOp, Const, FloatKind, Func, FuncId, Global, GlobalId, IntPred,
+    Linkage, MemClass, Module, Op, Ordering, TypeId, ValueId,
 };
 use smallvec::smallvec;
 
@@ -70,6 +70,24 @@ fn text(module: &mut Module, name: &str, value: &str) -> Const {
     Const::Global(g)
 }
 
+/// A variable of the program that is zero to begin with.
+fn number(module: &mut Module, name: &str) -> GlobalId {
+    let ty = module.ctx.types.int(64);
+    let init = module.ctx.consts.intern(Const::Zero(ty));
+    module.find_global(name).unwrap_or_else(|| {
+        module.globals.push(Global {
+            name: name.to_owned(),
+            ty,
+            init: Some(init),
+            constant: false,
+            linkage: Linkage::Internal,
+            align: 8,
+            thread_local: false,
+            space: 0,
+        })
+    })
+}
+
 /// Ends the block: `p` is returned unless it is null and `bytes` is not zero.
 fn return_or_abort(e: &mut Emit<'_>, p: ValueId, bytes: ValueId) {
     let c = common(e.module);
@@ -102,22 +120,45 @@ pub fn alloc(module: &mut Module) -> FuncId {
 }
 
 /// What `reserve` has a use for: glibc gives smaller blocks from memory that it keeps, and maps larger ones whatever was freed before.
-const RESERVED_BYTES: std::ops::RangeInclusive<u64> = (128 << 10)..=(32 << 20);
+const RESERVED_BYTES: std::ops::RangeInclusive<u64> = (32 << 10)..=(32 << 20);
 
-/// `void enzyme.rt.reserve(i64 bytes)`: takes so much at once, and gives it back untouched. From then on glibc keeps that
-/// much of what is freed (mallopt(3), M_TRIM_THRESHOLD: it follows the largest block that was unmapped), where buffers that
-/// are taken one by one would go back to the system, and come from there page by page, in every call of a derivative.
+/// Binary logarithm of how much more `reserve` has glibc keep, and the least: a derivative takes other memory beside one buffer or
+/// several, and puts off what the program frees.
+const KEPT_BESIDE: u64 = 2;
+const LEAST_KEPT: u64 = 4 << 20;
+
+/// `void enzyme.rt.reserve(i64 bytes)`: takes more than that at once, and gives it back untouched, unless it did before. From then on
+/// glibc keeps that much of what is freed (mallopt(3), M_TRIM_THRESHOLD: it follows the largest block that was unmapped), where
+/// buffers that are taken one by one would go back to the system, and come from there page by page, in every call of a derivative.
 fn reserve(module: &mut Module) -> FuncId {
     let c = common(module);
     let f = define(module, "enzyme.rt.reserve", c.void, &[c.i64], |e, args| {
         let slot = e.slot(c.ptr, None);
+        let kept = number(e.module, "enzyme.rt.kept");
+        let kept = e.module.ctx.consts.intern(Const::Global(kept));
+        let kept = e.func.constant(kept, c.ptr);
+        // What another thread does meanwhile is done twice at worst.
+        let shared = Access { ordering: Ordering::Monotonic, align: 8, ..Access::default() };
         let (least, range) = (e.b().i64(*RESERVED_BYTES.start()), RESERVED_BYTES.end() - RESERVED_BYTES.start());
         let (above, range) = (e.b().binary(BinOp::Sub, args[0], least), e.b().i64(range));
         let wanted = e.b().icmp(IntPred::Ule, above, range);
         let (take, done) = (e.new_block("take"), e.new_block("done"));
         e.b().cond_br(wanted, take, done);
         e.block = take;
-        let p = e.call("malloc", c.ptr, &[args[0]]);
+        let factor = e.b().i64(KEPT_BESIDE);
+        let mut all = e.b().binary(BinOp::Shl, args[0], factor);
+        for (bound, pred) in [(LEAST_KEPT, IntPred::Ult), (*RESERVED_BYTES.end(), IntPred::Ugt)] {
+            let bound = e.b().i64(bound);
+            let beyond = e.b().icmp(pred, all, bound);
+            all = e.choose(beyond, bound, all);
+        }
+        let before = e.b().value(Op::Load(shared), smallvec![kept], c.i64);
+        let more = e.b().icmp(IntPred::Ugt, all, before);
+        let first = e.new_block("first");
+        e.b().cond_br(more, first, done);
+        e.block = first;
+        e.b().inst(Op::Store(shared), smallvec![all, kept], c.void);
+        let p = e.call("malloc", c.ptr, &[all]);
         // LLVM drops memory that is freed unused; this one goes through a place that it may not look through.
         let access = Access { volatile: true, ..Access::default() };
         e.b().inst(Op::Store(access), smallvec![p, slot], c.void);
@@ -134,7 +175,6 @@ fn reserve(module: &mut Module) -> FuncId {
 /// Prepares for buffers of so many bytes that are allocated one by one.
 pub fn expect(e: &mut Emit<'_>, bytes: &[ValueId]) {
     if let [first, others @ ..] = bytes
-        && !others.is_empty()
         && e.module.triple.contains("linux-gnu")
     {
         let total = others.iter().fold(*first, |sum, more| e.b().add(sum, *more));
@@ -146,19 +186,8 @@ pub fn expect(e: &mut Emit<'_>, bytes: &[ValueId]) {
 /// Bytes at multiples of which `malloc` puts memory, on every system with 8-byte pointers.
 pub const MALLOC_ALIGN: u64 = 16;
 
-/// Memory of `bytes` at a multiple of `align`, to be released by `free`: the place of a stack slot that outlives its function.
-pub fn slot_memory(e: &mut Emit<'_>, bytes: ValueId, align: u64) -> ValueId {
-    if align <= MALLOC_ALIGN {
-        let f = alloc(e.module);
-        return e.call_func(f, &[bytes]);
-    }
-    let f = alloc_aligned(e.module);
-    let align = e.b().i64(align);
-    e.call_func(f, &[align, bytes])
-}
-
 /// `ptr enzyme.rt.alloc.aligned(i64 align, i64 bytes)`: `aligned_alloc` that does not fail, of any number of bytes.
-fn alloc_aligned(module: &mut Module) -> FuncId {
+pub(crate) fn alloc_aligned(module: &mut Module) -> FuncId {
     let c = common(module);
     define(module, "enzyme.rt.alloc.aligned", c.ptr, &[c.i64, c.i64], |e, args| {
         let one = e.b().i64(1);
@@ -176,6 +205,10 @@ fn alloc_aligned(module: &mut Module) -> FuncId {
 pub fn grow(module: &mut Module) -> FuncId {
     let c = common(module);
     define(module, "enzyme.rt.grow", c.ptr, &[c.ptr, c.i64], |e, args| {
+        if e.module.triple.contains("linux-gnu") {
+            let f = reserve(e.module);
+            e.call_func(f, &[args[1]]);
+        }
         let p = e.call("realloc", c.ptr, &[args[0], args[1]]);
         return_or_abort(e, p, args[1]);
     })

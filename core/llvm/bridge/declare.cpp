@@ -118,7 +118,7 @@ EnzValue enz_func_make(EnzHost host, const EnzFuncSpec *spec) {
   if (const Function *like = template_of(module, spec->like); like && like != made)
     copyTarget(*made, *like);
   setAttributes(*made, *spec);
-  if (name == kTake)
+  if (name.starts_with(kTake))
     keepFresh(*made);
   return enz::in(static_cast<Value *>(made));
 }

@@ -26,6 +26,7 @@ constexpr StringLiteral kFree = "free";
 const Plain *plainOf(StringRef name) {
   static const Plain kPlain[] = {
       {"enzyme.rt.take", "enzyme.rt.alloc", {1}},
+      {"enzyme.rt.take.aligned", "enzyme.rt.alloc.aligned", {1, 2}},
       {"enzyme.rt.extend", "enzyme.rt.grow", {1, 3}},
       {"enzyme.rt.give", kFree, {0}},
       {"enzyme.rt.list", "enzyme.rt.defer", {0, 1}, true},

@@ -75,28 +75,36 @@ impl Reverse<'_, '_> {
 
     /// Memory of a stack slot that outlives its function.
     fn slot_memory(&mut self, bytes: ValueId, align: u64, fixed: bool) -> ValueId {
-        if fixed && align <= crate::runtime::MALLOC_ALIGN {
-            return self.take_memory(bytes);
-        }
-        crate::runtime::slot_memory(&mut self.e, bytes, align)
+        let arena = self.arena().filter(|_| fixed);
+        let wide = align > crate::runtime::MALLOC_ALIGN;
+        let mut args: Vec<ValueId> = arena.into_iter().collect();
+        args.extend(wide.then(|| self.e.b().i64(align)));
+        args.push(bytes);
+        let f = match (arena.is_some(), wide) {
+            (true, true) => crate::arena::take_aligned(self.e.module),
+            (true, false) => crate::arena::take(self.e.module),
+            (false, true) => crate::runtime::alloc_aligned(self.e.module),
+            (false, false) => crate::runtime::alloc(self.e.module),
+        };
+        self.e.call_func(f, &args)
     }
 
-    /// The bytes by which memory of the stack slot `i` is given back: more than is pooled, if it was allocated by itself.
+    /// The bytes of the stack slot `i`, which is fixed.
     pub(super) fn slot_bytes(&mut self, i: InstId) -> ValueId {
-        let Op::Alloca { elem, align, .. } = self.s.func.insts[i].op else { return self.e.b().i64(u64::MAX) };
-        let types = &self.e.module.ctx.types;
-        let size = self.e.module.ctx.layout.size_of(types, elem);
-        let own = self.e.module.ctx.layout.align_of(types, elem).max(u64::from(align));
-        let count = self.s.func.insts[i].args.first().and_then(|n| self.s.func.as_const(*n));
+        let inst = &self.s.func.insts[i];
+        let count = inst.args.first().and_then(|n| self.s.func.as_const(*n));
         let count = count.map_or(Some(1), |c| self.e.module.ctx.consts.as_u64(c));
-        let bytes =
-            size.zip(count).filter(|_| own <= crate::runtime::MALLOC_ALIGN).map(|(size, n)| size.wrapping_mul(n));
-        self.e.b().i64(bytes.unwrap_or(u64::MAX))
+        let size = match inst.op {
+            Op::Alloca { elem, .. } => self.e.module.ctx.layout.size_of(&self.e.module.ctx.types, elem),
+            _ => None,
+        };
+        let bytes = size.zip(count).map_or(u64::MAX, |(size, n)| size.wrapping_mul(n));
+        self.e.b().i64(bytes)
     }
 
     /// The arena from which this derivative has what it needs between the sweeps.
     pub(super) fn arena(&self) -> Option<ValueId> {
-        self.state.deferred.filter(|_| self.s.is_split())
+        self.state.deferred
     }
 
     /// Memory that lasts from the forward sweep to the reverse sweep.
@@ -115,7 +123,7 @@ impl Reverse<'_, '_> {
 
     /// Gives such memory back.
     pub(super) fn give_memory(&mut self, p: ValueId, bytes: ValueId) {
-        if self.s.is_split() {
+        if self.s.is_split() || self.arena().is_some() {
             let give = crate::arena::give(self.e.module);
             self.e.call_func(give, &[p, bytes]);
         } else {

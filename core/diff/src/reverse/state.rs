@@ -20,6 +20,9 @@ use crate::request::Mode;
 /// What a guess of the size of a cache may ask for at once; beyond it the cache grows. Untouched memory costs nothing.
 const GUESS_BYTES: u64 = 64 << 20;
 
+/// Rows of a loop that takes them one by one, to begin with, in memory of an arena: those of few iterations are never copied.
+const FEWEST_ROWS: u64 = 4;
+
 /// Slots of the cache of one loop.
 #[derive(Clone, Debug)]
 pub(crate) struct CacheSlots {
@@ -172,7 +175,11 @@ impl Reverse<'_, '_> {
         state.deferred = match self.s.key.mode {
             // One list serves the whole derivative: what a callee frees may still be read by its callers' reverse sweeps.
             Mode::Augmented => self.sig.deferred.and_then(|n| self.e.func.params.get(n)).copied(),
-            Mode::Combined if !self.plan.frees.deferred.is_empty() || !self.s.activity.calls.is_empty() => {
+            Mode::Combined
+                if !self.plan.frees.deferred.is_empty()
+                    || !self.s.activity.calls.is_empty()
+                    || self.plan.loops.values().any(|c| c.rows == Rows::PerIteration) =>
+            {
                 Some(crate::arena::make(&mut self.e))
             }
             Mode::Combined | Mode::Gradient | Mode::Forward => None,
@@ -511,7 +518,7 @@ impl Reverse<'_, '_> {
         let Some(slots) = self.state.steady.get(n).cloned() else { return };
         let i64 = self.e.module.ctx.types.int(64);
         let chunk = self.e.b().load(i64, slots.chunk, 0, MemClass::Unknown);
-        self.ensure(&slots.cache, slots.base, chunk);
+        self.ensure(&slots.cache, slots.base, chunk, 0);
     }
 
     /// Counts the rows of the entry of a loop at hand as used (in the forward sweep), or no longer.
@@ -614,11 +621,13 @@ impl Reverse<'_, '_> {
     /// Makes room for `more` further rows of `l` after those of earlier entries.
     pub fn ensure_rows(&mut self, l: LoopId, more: ValueId) {
         if let Some(slots) = self.state.caches.get(&l).cloned() {
-            self.ensure(&slots, self.state.bases.get(&l).copied(), more);
+            let row_by_row = self.plan.loops.get(&l).is_some_and(|c| c.rows == Rows::PerIteration);
+            let least = if row_by_row { FEWEST_ROWS } else { 0 };
+            self.ensure(&slots, self.state.bases.get(&l).copied(), more, least);
         }
     }
 
-    fn ensure(&mut self, slots: &CacheSlots, base: Option<ValueId>, more: ValueId) {
+    fn ensure(&mut self, slots: &CacheSlots, base: Option<ValueId>, more: ValueId, least: u64) {
         let (ptr, i64) = (self.e.module.ctx.types.ptr(), self.e.module.ctx.types.int(64));
         let needed = match base {
             Some(base) => {
@@ -641,7 +650,12 @@ impl Reverse<'_, '_> {
             double = self.e.choose(last, expected, double);
         }
         let enough = self.e.b().icmp(IntPred::Uge, double, needed);
-        let new_rows = self.e.choose(enough, double, needed);
+        let mut new_rows = self.e.choose(enough, double, needed);
+        if least > 0 && self.arena().is_some() {
+            let least = self.e.b().i64(least);
+            let few = self.e.b().icmp(IntPred::Ult, new_rows, least);
+            new_rows = self.e.choose(few, least, new_rows);
+        }
         let times = crate::runtime::times(self.e.module);
         for of in &slots.buffers {
             let row = self.e.b().i64(of.row);
