@@ -1,4 +1,5 @@
 // corpus: levels O0 O2
+// corpus: fma O2
 // Eigen, dynamic size: a two-layer perceptron on MatrixXd and VectorXd, which allocate; matrix products above the size
 // at which Eigen turns to its blocked kernels, unaryExpr with a lambda, rowwise sums.
 #include <Eigen/Core>

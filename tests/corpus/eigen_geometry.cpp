@@ -1,4 +1,5 @@
 // corpus: levels O0 O2
+// corpus: fma O2
 // Eigen Geometry: a three-link arm with quaternions, angle-axis rotations and affine transforms; squared distance of
 // the tip from a target plus the angle between two orientations.
 #include <Eigen/Core>

@@ -1,5 +1,6 @@
 // corpus: no sanitizer
 // corpus: levels O0 O2 O3
+// corpus: fma O2
 // Eigen, LLT: log marginal likelihood of a Gaussian process with a squared exponential kernel (Rasmussen and Williams
 // 2006, (5.8)), with respect to its parameters and inputs.
 #include <Eigen/Core>

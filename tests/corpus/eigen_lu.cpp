@@ -1,5 +1,6 @@
 // corpus: no sanitizer
 // corpus: levels O0 O2 O3
+// corpus: fma O2
 // Eigen, PartialPivLU of a MatrixXd: |A^-1 b|^2 + log |det A|.
 #include <Eigen/Core>
 #include <Eigen/LU>

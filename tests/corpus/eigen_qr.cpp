@@ -1,5 +1,6 @@
 // corpus: no sanitizer
 // corpus: levels O0 O2 O3
+// corpus: fma O2
 // corpus: debug O0
 // Eigen, HouseholderQR: residual and norm of a linear least-squares fit.
 #include <Eigen/Core>

@@ -7,6 +7,7 @@
 //! - `std_map::libcxx_O2`: with LLVM's C++ library instead of the GNU one, for programs that name levels for it;
 //! - `eigen_qr::debug_O0`: with debug information as well, which tells types, for programs that name levels for it;
 //! - `cutoffs::coverage_O0`: with counters in all blocks, as for reports of coverage, for programs that name levels for it;
+//! - `eigen_llt::fma_O2`: for processors with AVX2 and FMA, for programs that name levels for it;
 //! - `mlp::link_O2`: differentiated by the linker (`-flto`), after the compiler's optimisations, for programs that name levels for it;
 //! - `free_list::valgrind`: the small size at -O2 under valgrind, for the programs that allocate and free in the derived code;
 //! - `gmm::interpreter`: the optimised IR of the small size, run by the interpreter and natively; both must agree. C only: the
@@ -36,6 +37,11 @@ const LIBCXX: &str = "// corpus: libc++ ";
 const DEBUG: &str = "// corpus: debug ";
 /// The line of a program whose blocks are counted, too, at the levels it names.
 const COVERAGE: &str = "// corpus: coverage ";
+/// What a program is compiled with at the levels that these lines name.
+const VARIANTS: [(&str, &str, &[&str]); 3] =
+    [(LIBCXX, "libcxx", &["-stdlib=libc++"]), (DEBUG, "debug", &["-g"]), (COVERAGE, "coverage", &["--coverage"])];
+/// The line of a program that is compiled for processors with AVX2 and FMA, too, at the levels it names.
+const FMA: &str = "// corpus: fma ";
 /// The line of a program that the linker differentiates, too, at the levels it names.
 const LINK: &str = "// corpus: link ";
 /// The line of a program that valgrind runs, too.
@@ -72,12 +78,17 @@ fn trials() -> Result<Vec<Trial>> {
                 native(program, level, &["-fsanitize=address", "-g"])
             }));
         }
-        for (mark, kind, flag) in
-            [(LIBCXX, "libcxx", "-stdlib=libc++"), (DEBUG, "debug", "-g"), (COVERAGE, "coverage", "--coverage")]
-        {
+        for (mark, kind, flags) in VARIANTS {
             for level in corpus::levels_after(&program.source, mark)?.unwrap_or_default() {
                 let name = format!("{}::{kind}_{}", program.name, level.name());
-                trials.push(trial(name, &program, move |program| native(program, level, &[flag])));
+                trials.push(trial(name, &program, move |program| native(program, level, flags)));
+            }
+        }
+        // Elsewhere there are no such instructions.
+        if cfg!(target_arch = "x86_64") {
+            for level in corpus::levels_after(&program.source, FMA)?.unwrap_or_default() {
+                let name = format!("{}::fma_{}", program.name, level.name());
+                trials.push(trial(name, &program, move |program| with_fma(program, level)));
             }
         }
         for level in corpus::levels_after(&program.source, LINK)?.unwrap_or_default() {
@@ -113,6 +124,18 @@ fn native(program: &Program, level: Level, flags: &[&str]) -> Result<()> {
     let folder = toolchain::scratch()?;
     let executable = program.compile(&folder.path().join("program"), level)?.flags(flags.to_vec()).build()?;
     program.check(corpus::run(&executable, &[])?)?;
+    Ok(())
+}
+
+/// On a machine without these instructions the program is compiled, and not run.
+fn with_fma(program: &Program, level: Level) -> Result<()> {
+    let flags = ["-mavx2", "-mfma"];
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        return native(program, level, &flags);
+    }
+    let folder = toolchain::scratch()?;
+    program.compile(&folder.path().join("program"), level)?.flags(flags).build()?;
     Ok(())
 }
 

@@ -132,15 +132,20 @@ bool barrier(CallInst &call, ArrayRef<Operand> operands) {
   return true;
 }
 
+// Takes from the name of an instruction what it says of the floats that it works on; whether they are of this type.
+bool consumeType(StringRef &name, const Type &type) {
+  const Type *element = type.getScalarType();
+  const bool packed = type.isVectorTy();
+  if (packed && !is_contained({128U, 256U, 512U}, type.getPrimitiveSizeInBits().getFixedValue()))
+    return false;
+  const StringRef suffix = element->isDoubleTy() ? (packed ? "pd" : "sd") : (packed ? "ps" : "ss");
+  return (element->isDoubleTy() || element->isFloatTy()) && name.consume_back(suffix);
+}
+
 // What the instruction `name` makes of two floats, or of the second alone if the first is null; null if it is not
 // known.
 Value *arithmetic(IRBuilder<> &builder, StringRef name, Value *first, Value *second) {
-  Type *type = second->getType(), *element = type->getScalarType();
-  const bool packed = type->isVectorTy();
-  if (packed ? type->getPrimitiveSizeInBits() != 128 && type->getPrimitiveSizeInBits() != 256 : false)
-    return nullptr;
-  const StringRef suffix = element->isDoubleTy() ? (packed ? "pd" : "sd") : (packed ? "ps" : "ss");
-  if ((!element->isDoubleTy() && !element->isFloatTy()) || !name.consume_back(suffix))
+  if (!consumeType(name, *second->getType()))
     return nullptr;
   if (name == "sqrt")
     return builder.CreateUnaryIntrinsic(Intrinsic::sqrt, second);
@@ -159,6 +164,25 @@ Value *arithmetic(IRBuilder<> &builder, StringRef name, Value *first, Value *sec
   if (name == "div")
     return builder.CreateFDiv(first, second);
   return nullptr;
+}
+
+// The same of a fused product and sum, which also reads its place: the digits say which of `place`, `second` and
+// `third` are multiplied, and which is added.
+Value *fused(IRBuilder<> &builder, StringRef name, Value *place, Value *second, Value *third) {
+  if (!consumeType(name, *place->getType()) || !name.consume_front("f"))
+    return nullptr;
+  Value *operands[] = {place, second, third};
+  const StringRef digits = name.take_back(3);
+  name = name.drop_back(digits.size());
+  const bool negated = name.consume_front("n");
+  if (!is_contained({"132", "213", "231"}, digits) || !is_contained({"madd", "msub"}, name))
+    return nullptr;
+  Value *factor = operands[digits[0] - '1'], *other = operands[digits[1] - '1'], *term = operands[digits[2] - '1'];
+  if (negated)
+    factor = builder.CreateFNeg(factor);
+  if (name == "msub")
+    term = builder.CreateFNeg(term);
+  return builder.CreateIntrinsic(Intrinsic::fma, {place->getType()}, {factor, other, term});
 }
 
 // One instruction: `op $source, $place` or `vop $second, $first, $place`.
@@ -197,11 +221,13 @@ bool instruction(CallInst &call, StringRef text, ArrayRef<Operand> operands, boo
         return input.value;
     return nullptr;
   };
-  Value *first = valueOf(numbers[1]), *second = valueOf(numbers[0]);
+  Value *first = valueOf(numbers[1]), *second = valueOf(numbers[0]), *place = valueOf(numbers.back());
   if (!second || second->getType() != call.getType() || (first && first->getType() != call.getType()))
     return false;
   IRBuilder<> builder(&call);
   Value *out = arithmetic(builder, name, first, second);
+  if (!out && three && first && place && place->getType() == call.getType())
+    out = fused(builder, name, place, first, second);
   if (!out)
     return false;
   call.replaceAllUsesWith(out);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 96] = [
+const SOURCES: [&str; 97] = [
     "plugin",
     "options",
     "host",
@@ -33,6 +33,7 @@ const SOURCES: [&str; 96] = [
     "reads",
     "latest",
     "tape",
+    "aligned",
     "bits",
     "words",
     "assembly",

@@ -361,6 +361,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  if (enz::alignMemory(*clone)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager aligned;
+    addCleanup(aligned);
+    run(*host, *clone, std::move(aligned));
+  }
   if (enz::giveOwnBuckets(*clone))
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   if (enz::separateHalves(*clone)) {

@@ -1,5 +1,6 @@
 // Shuffles of narrow lanes that move words of 64 bits, or put bits into them, as shuffles and bits of words: of what
-// doubles are, as like as not, so that those are seen on their way.
+// doubles are, as like as not, so that those are seen on their way. And lanes of floats that are cut out of a vector
+// taken for one integer (`trunc (lshr (bitcast v), 64)`), as lanes.
 //
 // Not handled: lanes that move within a word.
 
@@ -7,6 +8,8 @@
 
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
+
+#include <numeric>
 
 using namespace llvm;
 
@@ -62,9 +65,48 @@ static Value *blended(IRBuilder<> &builder, ShuffleVectorInst &shuffle) {
   return builder.CreateOr(words, ConstantDataVector::get(builder.getContext(), put));
 }
 
+// The lanes of a vector of floats that a number holds which was cut out of all of its bits; null if it holds others.
+static Value *cutOut(IRBuilder<> &builder, TruncInst &cut, const DataLayout &layout) {
+  Value *whole = cut.getOperand(0);
+  uint64_t shift = 0;
+  if (auto *shifted = dyn_cast<BinaryOperator>(whole); shifted && shifted->getOpcode() == Instruction::LShr)
+    if (const auto *by = dyn_cast<ConstantInt>(shifted->getOperand(1)); by && by->getValue().getActiveBits() <= 16) {
+      shift = by->getZExtValue();
+      whole = shifted->getOperand(0);
+    }
+  auto *cast = dyn_cast<BitCastInst>(whole);
+  const unsigned lanes = cast ? lanesOf(cast->getSrcTy()) : 0;
+  if (lanes == 0 || !cast->getSrcTy()->isFPOrFPVectorTy() || !cut.getType()->isIntegerTy() || layout.isBigEndian())
+    return nullptr;
+  const uint64_t bits = cast->getSrcTy()->getScalarSizeInBits(), wanted = cut.getType()->getIntegerBitWidth();
+  if (shift % bits != 0 || wanted % bits != 0 || shift / bits + wanted / bits > lanes)
+    return nullptr;
+  SmallVector<int, 8> mask(wanted / bits);
+  std::iota(mask.begin(), mask.end(), static_cast<int>(shift / bits));
+  Value *vector = cast->getOperand(0);
+  Value *part = mask.size() == 1 ? builder.CreateExtractElement(vector, builder.getInt64(mask[0]))
+                                 : builder.CreateShuffleVector(vector, mask);
+  return builder.CreateBitCast(part, cut.getType());
+}
+
+static void separateLanes(Function &function) {
+  for (BasicBlock &block : function)
+    for (Instruction &inst : make_early_inc_range(block)) {
+      auto *cut = dyn_cast<TruncInst>(&inst);
+      if (!cut)
+        continue;
+      IRBuilder<> builder(cut);
+      if (Value *lanes = cutOut(builder, *cut, function.getDataLayout())) {
+        cut->replaceAllUsesWith(lanes);
+        cut->eraseFromParent();
+      }
+    }
+}
+
 // A shuffle of 32-bit lanes that moves them in pairs moves 64-bit lanes: doubles, as like as not; of floats only if
 // they were cast from doubles.
 void enz::widenShuffles(Function &function) {
+  separateLanes(function);
   SmallVector<ShuffleVectorInst *, 8> work;
   for (BasicBlock &block : function)
     for (Instruction &inst : block)

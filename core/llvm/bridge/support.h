@@ -166,6 +166,9 @@ bool traceFunctions(llvm::Value *pointer, const llvm::DataLayout &layout,
 // Makes a call direct that goes through an alias or another prototype, and drops `musttail`.
 void straightenCall(llvm::CallBase &call);
 
+// Memory whose addresses the function aligns by hand is aligned where it comes from; returns whether there was any.
+bool alignMemory(llvm::Function &function);
+
 // Whether scalars of a function lie on its stack, as in code that is not optimised.
 bool hasStackTraffic(const llvm::Function &function);
 
