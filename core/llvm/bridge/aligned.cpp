@@ -1,7 +1,7 @@
 // Memory that a program aligns by hand: it takes more than it needs, and clears low bits of the address.
 //
-//   p = malloc(n + 32); q = (p & -32) + 32        =>  p = aligned_alloc(32, n + 32 up to a multiple of 32); q = p + 32
-//   p = alloca n + 31;  q = (p + 31) & -32        =>  p = alloca n + 31, align 32;                           q = p
+//   p = malloc(n + 32); q = (p & -32) + 32        =>  p = aligned_alloc(32, n + 32);  q = p + 32
+//   p = alloca n + 31;  q = (p + 31) & -32        =>  p = alloca n + 31, align 32;    q = p
 //
 // Where in the memory such an address lies nobody could tell otherwise, so that all that is in it would be anywhere in
 // it (Eigen's matrices with AVX, where the address before theirs is that of the memory). With the memory aligned itself
@@ -88,8 +88,10 @@ CallInst *alignedCall(CallInst &call, uint64_t align) {
   const auto *function = dyn_cast<Function>(callee.getCallee());
   if (!function || !function->isDeclaration() || function->getFunctionType() != callee.getFunctionType())
     return nullptr;
-  Value *up = b.CreateAdd(call.getArgOperand(0), ConstantInt::get(size, align - 1));
-  Value *bytes = b.CreateAnd(up, ConstantInt::get(size, -align));
+  // The C libraries of Linux take any size; elsewhere it must be a multiple.
+  Value *bytes = call.getArgOperand(0);
+  if (!call.getModule()->getTargetTriple().isOSLinux())
+    bytes = b.CreateAnd(b.CreateAdd(bytes, ConstantInt::get(size, align - 1)), ConstantInt::get(size, -align));
   CallInst *made = b.CreateCall(callee, {ConstantInt::get(size, align), bytes});
   made->addRetAttr(Attribute::NoAlias);
   made->setDebugLoc(call.getDebugLoc());
