@@ -1,14 +1,15 @@
 // Memory that a program aligns by hand: it takes more than it needs, and clears low bits of the address.
 //
-//   p = malloc(n + 32); q = (p & -32) + 32        =>  p = aligned_alloc(32, n + 32);  q = p + 32
-//   p = alloca n + 31;  q = (p + 31) & -32        =>  p = alloca n + 31, align 32;    q = p
+//   p = malloc(n + 32); q = (p & -32) + 32        =>  p = aligned_alloc(32, n + 32 up to a multiple of 32); q = p + 32
+//   p = alloca n + 31;  q = (p + 31) & -32        =>  p = alloca n + 31, align 32;                           q = p
 //
 // Where in the memory such an address lies nobody could tell otherwise, so that all that is in it would be anywhere in
 // it (Eigen's matrices with AVX, where the address before theirs is that of the memory). With the memory aligned itself
 // the distance is a number. What is taken so is freed as what `malloc` gave.
 //
 // Not handled: memory of `new`, whose `delete` would have to be another; of functions that return it before it is
-// aligned; alignment that is known when the program runs.
+// aligned; alignment that is known when the program runs; targets
+// without `aligned_alloc`, or where `free` does not take its memory (GPUs, Windows).
 
 #include "support.h"
 
@@ -81,6 +82,9 @@ void replace(Instruction &number, Value &memory) {
 
 // The call of `aligned_alloc` in the place of one of `malloc`.
 CallInst *alignedCall(CallInst &call, uint64_t align) {
+  const Triple &triple = call.getModule()->getTargetTriple();
+  if (triple.isGPU() || triple.isOSWindows())
+    return nullptr;
   IRBuilder<> b(&call);
   Type *size = call.getArgOperand(0)->getType();
   FunctionCallee callee = call.getModule()->getOrInsertFunction("aligned_alloc", call.getType(), size, size);
@@ -88,10 +92,9 @@ CallInst *alignedCall(CallInst &call, uint64_t align) {
   const auto *function = dyn_cast<Function>(callee.getCallee());
   if (!function || !function->isDeclaration() || function->getFunctionType() != callee.getFunctionType())
     return nullptr;
-  // The C libraries of Linux take any size; elsewhere it must be a multiple.
-  Value *bytes = call.getArgOperand(0);
-  if (!call.getModule()->getTargetTriple().isOSLinux())
-    bytes = b.CreateAnd(b.CreateAdd(bytes, ConstantInt::get(size, align - 1)), ConstantInt::get(size, -align));
+  // AddressSanitizer and some C libraries take multiples alone.
+  Value *up = b.CreateAdd(call.getArgOperand(0), ConstantInt::get(size, align - 1));
+  Value *bytes = b.CreateAnd(up, ConstantInt::get(size, -align));
   CallInst *made = b.CreateCall(callee, {ConstantInt::get(size, align), bytes});
   made->addRetAttr(Attribute::NoAlias);
   made->setDebugLoc(call.getDebugLoc());

@@ -45,6 +45,7 @@ static void copyTarget(Function &to, const Function &from) {
 }
 
 // What cuts memory from the arena of a derivative stays a call: its body does not tell that this memory is no other.
+// The variable that it writes besides, of what glibc keeps, is read by itself alone, and may be out of date.
 static void keepFresh(Function &function) {
   function.addFnAttr(Attribute::NoInline);
   if (function.getReturnType()->isPointerTy())

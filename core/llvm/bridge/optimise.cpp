@@ -7,6 +7,8 @@
 #include "words.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LoopLoadElimination.h"
@@ -129,28 +131,20 @@ bool inlineSamples(EnzOpaqueHost &host, Function &caller) {
 }
 
 // AddressSanitizer takes stores of parameters to stack slots before all else, past other stores to these slots that
-// come first in code of ours: the zero in a tangent's slot would come after the tangent. Such zeros go.
-bool dropOverwritten(Function &function) {
-  const DataLayout &layout = function.getDataLayout();
-  SmallVector<StoreInst *, 8> earlier, gone;
-  for (Instruction &inst : function.getEntryBlock()) {
-    auto *store = dyn_cast<StoreInst>(&inst);
-    if (!store || !store->isSimple() || !isa<AllocaInst>(store->getPointerOperand())) {
-      if (!isa<CastInst, AllocaInst>(inst))
-        earlier.clear();
-      continue;
+// come first in code of ours: the zero in a tangent's slot would come after the tangent. It stops at whatever is
+// neither a store nor a cast.
+bool keepStoresInOrder(Function &function) {
+  SmallPtrSet<const Value *, 8> stored;
+  SmallVector<StoreInst *, 8> again;
+  for (Instruction &inst : function.getEntryBlock())
+    if (auto *store = dyn_cast<StoreInst>(&inst)) {
+      const Value *slot = store->getPointerOperand()->stripInBoundsOffsets();
+      if (isa<AllocaInst>(slot) && !stored.insert(slot).second && isa<Argument, CastInst>(store->getValueOperand()))
+        again.push_back(store);
     }
-    const TypeSize size = layout.getTypeStoreSize(store->getValueOperand()->getType());
-    for (StoreInst *other : earlier)
-      if (other->getPointerOperand() == store->getPointerOperand() &&
-          TypeSize::isKnownLE(layout.getTypeStoreSize(other->getValueOperand()->getType()), size))
-        gone.push_back(other);
-    erase_if(earlier, [&gone](StoreInst *other) { return is_contained(gone, other); });
-    earlier.push_back(store);
-  }
-  for (StoreInst *store : gone)
-    store->eraseFromParent();
-  return !gone.empty();
+  for (StoreInst *store : again)
+    IRBuilder<>(store).CreateIntrinsic(Intrinsic::sideeffect, {});
+  return !again.empty();
 }
 
 // Calls of small generated functions that a wrapper left behind in its caller.
@@ -196,7 +190,7 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
                                      ? light()
                                      : host->passes->buildFunctionSimplificationPipeline(chosen, phaseOf(*host));
     run(*host, *function, passes);
-    if (function->hasFnAttribute(Attribute::SanitizeAddress) && dropOverwritten(*function))
+    if (function->hasFnAttribute(Attribute::SanitizeAddress) && keepStoresInOrder(*function))
       host->functions->invalidate(*function, PreservedAnalyses::none());
     const bool isForSpeed = level.getSpeedupLevel() >= 2 && level.getSizeLevel() == 0;
     if (enz::storeOnce(*host, *function, isForSpeed))
