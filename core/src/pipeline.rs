@@ -150,6 +150,8 @@ fn work(
                 Ok((Outcome::Deferred, _)) => {}
                 Err(reports) => {
                     failed.insert(n);
+                    // A host may end at an error.
+                    eprint!("{}", std::mem::take(&mut engine.log.text));
                     for mut r in on_tapes.explain(session, call, reports) {
                         // What is ours has no place in the source: the host then shows where the marker stands.
                         r.func = r.func.filter(|f| !session.ir.funcs[*f].name.starts_with("enzyme."));
