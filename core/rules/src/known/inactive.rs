@@ -191,7 +191,12 @@ pub(super) static ROWS: &[KnownFn] = &[
     ),
     inactive("signals sent", HIDDEN, names!["alarm" "kill"]),
     // What they are given runs at the end of the process, or between any two instructions.
-    inactive("functions for later", HIDDEN, names!["atexit" "at_quick_exit" "on_exit" "signal" "bsd_signal"]),
+    inactive(
+        "functions for later",
+        HIDDEN,
+        names!["atexit" "at_quick_exit" "on_exit" "signal" "bsd_signal" "__cxa_atexit" "__cxa_thread_atexit"
+               "__cxa_thread_atexit_impl"],
+    ),
     inactive(
         "locales and messages",
         PRINTS,
@@ -241,7 +246,7 @@ pub(super) static ROWS: &[KnownFn] = &[
     inactive(
         "C++ initialisation",
         writes_hidden(&[0]),
-        names!["__cxa_guard_acquire" "__cxa_guard_release" "__cxa_guard_abort" "__cxa_atexit" "__cxa_thread_atexit"
+        names!["__cxa_guard_acquire" "__cxa_guard_release" "__cxa_guard_abort"
                "_ZNSt8ios_base4InitC1Ev" "_ZNSt8ios_base4InitC2Ev" "_ZNSt8ios_base4InitD1Ev" "_ZNSt8ios_base4InitD2Ev"],
     ),
     with_floats(inactive_returning_first(
