@@ -1,5 +1,5 @@
 # Functions of Base and LinearAlgebra that Julia compiles for arguments of any type, so that they call what they do at run time: `[x; a]`, `[a b; c d]`,
-# `repeat`, `maximum(A; dims)`, the parts of QR. Here they are once more, for dense arrays, each compiled for the types that it is given; what they compute is
+# `repeat`, `maximum(A; dims)`, `sortperm(x)`, the parts of QR. Here they are once more, for dense arrays, each compiled for the types that it is given; what they compute is
 # the same.
 #
 # The methods are added to Base's when a derivative first needs one (`add_methods!`); Julia compiles anew what called the others. Outside of derivatives they call
@@ -10,6 +10,8 @@ module Unrolled
 
 using LinearAlgebra
 using LinearAlgebra: LU, QRCompactWY, QRCompactWYQ, QRPackedQ, QRPivoted
+using Base.Order: Forward, Ordering, Perm, ord
+using Base.Sort: Algorithm, PartialQuickSort
 import ..Emit, ..seldom
 import ..Models: within_autodiff
 
@@ -46,6 +48,9 @@ function of_present(f::F, op::O, itr) where {F,O}
     end
     v
 end
+
+"The numbers of the elements, in order."
+numbered(v::Vector) = Int[n for n in 1:length(v)]
 
 "Throws what a function of Base throws of arguments that it does not take."
 @noinline function as_base(@nospecialize(f), @nospecialize(arguments...))
@@ -427,6 +432,13 @@ function add_methods!()
         # Messages (`@info` and its kin), which loggers of any type may take, are not made within a derivative.
         Base.CoreLogging.current_logger_for_env(level::Base.CoreLogging.LogLevel, group::Symbol, from::Module) =
             within_autodiff() ? nothing : invoke(Base.CoreLogging.current_logger_for_env, Tuple{Base.CoreLogging.LogLevel,Any,Any}, level, group, from)
+        # Base's own are compiled for any `lt` and `by`.
+        @inline Base.sortperm(v::Vector{<:Floats}; alg::Algorithm = Base.Sort.DEFAULT_UNSTABLE, lt = isless, by = identity, rev::Union{Bool,Nothing} = nothing, order::Ordering = Forward) =
+            sort!(numbered(v), alg, Perm(ord(lt, by, rev, order), v))
+        @inline Base.partialsort(v::Vector{<:Floats}, k::Union{Integer,OrdinalRange}; lt = isless, by = identity, rev::Union{Bool,Nothing} = nothing, order::Ordering = Forward) =
+            partialsort!(copy(v), k, ord(lt, by, rev, order))
+        @inline Base.partialsortperm(v::Vector{<:Floats}, k::Union{Integer,OrdinalRange}; lt = isless, by = identity, rev::Union{Bool,Nothing} = nothing, order::Ordering = Forward) =
+            Base.Sort.maybeview(sort!(numbered(v), PartialQuickSort(k), Perm(ord(lt, by, rev, order), v)), k)
         # A copy of bytes does not say that these are floats.
         Base.unaliascopy(A::Array{<:Floats}) = within_autodiff() ? each_copied(A) : copy(A)
         LinearAlgebra.diagm(first::Pair{<:Integer,<:Vector{<:Floats}}, more::Vararg{Pair{<:Integer,<:Vector{<:Floats}},L}) where {L} = diagonal((first, more...))

@@ -46,7 +46,10 @@ end
 end
 
 @testset "sorted" begin
+    # Before anybody has called it.
+    @test gradient(Reverse, v -> (p = sortperm(v); v[p[1]] * v[p[2]]^2), [0.8, 0.3, 1.1])[1] ≈ [2 * 0.3 * 0.8, 0.8^2, 0.0]
     @test both(v -> (p = sortperm(v); counted(v[p] .* v)), [0.8, 0.3, 1.1])
+    @test both(v -> counted(v[partialsortperm(v, 1:2)]) + partialsort(v, 2)^2 + counted(partialsort(v, 1:2; rev = true)), [0.8, 0.3, 1.1])
     @test both(v -> counted(v[sortperm(v; rev = true)]), [0.8, 0.3, 1.1])
     @test both(v -> counted(v[sort!(collect(1:3); by = i -> -v[i])]), [0.8, 0.3, 1.1])
     @test both(v -> counted(v[sortperm(v; by = x -> -x)]), [0.8, 0.3, 1.1])
