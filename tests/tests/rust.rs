@@ -319,14 +319,12 @@ fn llvm_plugins() -> Result<()> {
 /// Numbers in hash maps that grow, by name and by number: in a program for each, since beside others the types of the bytes of a
 /// table are not always told (E0301).
 fn hash_map() -> Result<()> {
-    for (keys, level) in [("by_name", "3"), ("by_number", "3"), ("by_number", "0")] {
-        let folder = package(&format!("{MAPS}{}", MAIN.replace("by_what", keys)))?;
-        let mut command = cargo_enzyme(folder.path())?;
-        command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level).args(["run", "--release"]);
-        let finished = process::run(&mut command, BUILD_LIMIT)?.expect_success("cargo enzyme failed")?;
-        if finished.stdout.trim() != "right" {
-            return Err(finished.failure(&format!("the gradient of the sums {keys} at level {level} is wrong")));
-        }
+    let others = ["by_number", "by_constant_name", "by_cell", "groups"];
+    each_is_right(MAPS, &["0", "3"], &["by_name", "lists_by_name"])?;
+    // Texts and vectors of floats in several tables of one program are taken for one another's.
+    for but in ["by_name", "lists_by_name"] {
+        let but: Vec<&str> = others.into_iter().chain([but]).collect();
+        each_is_right(MAPS, &["0", "3"], &but)?;
     }
     Ok(())
 }
@@ -562,28 +560,7 @@ fn main() {
     println!("{:?}", enzyme::grad!(f, &[0.5, 0.7, 0.9, 1.1, 1.3][..]));
 }
 "#;
-const MAPS: &str = r#"
-use std::collections::HashMap;
-const NAMES: [&str; 16] =
-    ["mass", "speed", "drag", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"];
-fn by_name(x: &[f64]) -> f64 {
-    let mut table: HashMap<String, f64> = HashMap::new();
-    for (name, v) in NAMES.iter().zip(x) {
-        table.insert(name.to_string(), *v * *v);
-    }
-    *table.entry("mass".to_string()).or_insert(0.0) += x[1];
-    let sum: f64 = table.values().sum();
-    table["mass"] * table["speed"] - table.get("drag").copied().unwrap_or(1.0) + sum * sum
-}
-fn by_number(x: &[f64]) -> f64 {
-    let mut table: HashMap<u32, f64> = HashMap::new();
-    for (n, v) in x.iter().enumerate() {
-        *table.entry(n as u32 * 7 % 13).or_insert(1.0) += *v * *v;
-    }
-    let sum: f64 = table.values().sum();
-    (0..13).map(|k| table.get(&k).map_or(0.0, |v| v * (k as f64 + 1.0))).sum::<f64>() + sum * sum
-}
-"#;
+const MAPS: &str = include_str!("rust/maps.rs");
 const MAIN: &str = r#"
 fn main() {
     let x: Vec<f64> = (0..16).map(|n| (n as f64 * 0.37).cos() + 1.5).collect();

@@ -60,7 +60,7 @@ impl Place {
     /// The same bytes as a caller knows them, where the classes of its callee lie in `calls`.
     pub(crate) fn within(self, calls: &BTreeMap<ClassId, Placed>) -> Option<Place> {
         let ours = calls.get(&self.class)?;
-        let span = self.span.shift(ours.origin.offset).step(ours.origin.stride, ours.origin.both);
+        let span = self.span.shift(ours.origin.offset).step(ours.origin.stride, ours.origin.back());
         Some(Place { class: ours.class, span, ..self })
     }
 }
@@ -76,6 +76,8 @@ struct Flow<'a> {
     callees: &'a BTreeMap<FuncId, Unit>,
     values: BTreeSet<ValueId>,
     classes: BTreeSet<ClassId>,
+    /// Where tainted values are put, here or by callees.
+    put: Left,
     /// Where tainted values are stored here.
     stored: BTreeSet<Place>,
     /// Those of the values that are certain.
@@ -158,6 +160,7 @@ pub fn follow(
         callees,
         values: BTreeSet::new(),
         classes: BTreeSet::new(),
+        put: Left::default(),
         stored: BTreeSet::new(),
         certain: BTreeSet::new(),
         left: Left::default(),
@@ -210,11 +213,12 @@ impl<'a> Flow<'a> {
     /// Follows what is tainted until nothing new is.
     fn settle(&mut self, carry: &SecondaryMap<ValueId, Carry>) {
         loop {
-            let before = (self.values.len(), self.classes.len(), self.certain.len(), self.left.count);
+            let sizes = |flow: &Flow<'_>| (flow.values.len(), flow.put.count, flow.certain.len(), flow.left.count);
+            let before = sizes(self);
             for (_, i) in self.func.placed() {
                 self.step(i, carry);
             }
-            if (self.values.len(), self.classes.len(), self.certain.len(), self.left.count) == before {
+            if sizes(self) == before {
                 break;
             }
         }
@@ -266,7 +270,11 @@ impl<'a> Flow<'a> {
         if let Type::Vector { .. } = self.module.ctx.types[self.func.ty(v)] {
             // That vectors of integers are computed with there proves nothing, unless the program says so: thus do signs of floats change.
             if !self.is_stated_integer(i) {
-                return self.memory.may_hold_floats(p, len);
+                // Single bytes are those of keys and marks where floats are but declared.
+                return match self.lane_bits(v) {
+                    8 => self.memory.may_hold_known_floats(p, len),
+                    _ => self.memory.may_hold_floats(p, len),
+                };
             }
             len = u64::from(self.lane_bits(v) / 8);
         }
@@ -339,6 +347,7 @@ impl<'a> Flow<'a> {
             {
                 self.classes.insert(place.class);
                 self.stored.insert(place);
+                self.put.insert(place, i);
                 if self.certain.contains(v) {
                     self.left.insert(place, i);
                 }
@@ -355,6 +364,7 @@ impl<'a> Flow<'a> {
             let left = bits.left.iter().chain(bits.left_if_given.iter().filter(|_| given));
             for place in left.filter_map(|place| place.within(calls)) {
                 self.classes.insert(place.class);
+                self.put.insert(place, i);
                 self.left.insert(place, i);
             }
         }
@@ -373,7 +383,10 @@ impl<'a> Flow<'a> {
                     && !class.is_some_and(|c| self.is_constant(c));
                 let float = self.is_copy(r, *p) || self.is_stated_float(i, r);
                 let floats = hidden || returned || float || self.on_floats(i, r, *p, 2);
-                class.is_some_and(|c| self.classes.contains(&c)) || counted && floats
+                // Floats that are moved as they are lie where no such integer was put.
+                let moved = copied_only && matches!(carry[r], Carry::Bits(..));
+                let met = || self.place(r, *p).is_none_or(|read| self.put.meeting(read).next().is_some());
+                class.is_some_and(|c| self.classes.contains(&c)) && (!moved || met()) || counted && floats
             }
             (Op::Binary(_) | Op::Cast(CastOp::Trunc | CastOp::ZExt), _) => {
                 // What is computed of a word is no word.

@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 use enzyme_ir::{
-    BinOp, ByteRun, ByteType, CastOp, Facts, FloatKind, Func, FuncId, InstId, Module, Op, Type, TypeId, ValueId,
+    BinOp, ByteRun, ByteType, CastOp, Const, ConstId, Facts, FloatKind, Func, FuncId, InstId, Module, Op, Type, TypeId,
+    ValueId,
 };
 
 use crate::callee::{Callee, KnownCall, MemoryEffect, resolve};
@@ -475,7 +476,17 @@ impl Pass<'_> {
         let len = self.int_bits(self.func.ty(*v)).map(|b| u64::from(b / 8));
         let amid_floats = self.memory.bytes_at(*p, len).has_floats();
         let def = self.func.def_inst(*v)?;
-        (!stated && amid_floats && moves_bits(&self.func.insts[def].op) && self.shifts_whole_pieces(def)).then_some(*v)
+        let moves = moves_bits(&self.func.insts[def].op) && !self.marks_bytes(def) && self.shifts_whole_pieces(def);
+        (!stated && amid_floats && moves).then_some(*v)
+    }
+
+    /// Whether `i` sets the same bits in each byte of a vector: control bytes of a hash table.
+    fn marks_bytes(&self, i: InstId) -> bool {
+        let inst = &self.func.insts[i];
+        let same = |bytes: &[u8]| bytes.iter().all(|b| Some(b) == bytes.first());
+        let marks = |c: ConstId| matches!(&self.module.ctx.consts[c], Const::Data { bytes, .. } if same(bytes));
+        let marks = || inst.args.iter().filter_map(|a| self.func.as_const(*a)).any(marks);
+        matches!(inst.op, Op::Binary(BinOp::Or)) && marks()
     }
 
     /// Whether a shift is by a whole number of half-words; true for all else.

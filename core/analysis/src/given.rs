@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_ir::{ByteType, CastOp, Const, ConstId, Func, FuncId, InstId, Module, Op, Type, ValueDef, ValueId};
 
 use crate::callee::{Callee, KnownCall, MemoryEffect, PointerEffect, resolve};
-use crate::memory::{ClassId, FuncMemory, Item, Proof, Span, leads_nowhere, may_hold_address, moved_span};
+use crate::memory::{ClassId, FuncMemory, Item, Proof, Span, Steps, leads_nowhere, may_hold_address, moved_span};
 use crate::program::{Unit, Units};
 
 const POINTER: u64 = 8;
@@ -173,7 +173,7 @@ impl<'a> Search<'a> {
             match words {
                 0 | 1 => self.put(f, class, span),
                 // Which part of an aggregate it is, is not told.
-                _ => self.put(f, class, span.step(1, false)),
+                _ => self.put(f, class, span.step(1, Steps::Up)),
             }
         }
     }
@@ -251,11 +251,11 @@ impl<'a> Search<'a> {
         };
         for (theirs, ours) in map {
             for span in self.places(g, *theirs) {
-                let span = span.shift(ours.origin.offset).step(ours.origin.stride, ours.origin.both);
+                let span = span.shift(ours.origin.offset).step(ours.origin.stride, ours.origin.back());
                 self.put(f, ours.class, span);
             }
             for span in self.places(f, ours.class) {
-                let back = span.shift(ours.origin.offset.wrapping_neg()).step(ours.origin.stride, true);
+                let back = span.shift(ours.origin.offset.wrapping_neg()).step(ours.origin.stride, Steps::Both);
                 self.put(g, *theirs, back);
             }
         }

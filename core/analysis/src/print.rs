@@ -7,7 +7,7 @@ use enzyme_ir::{ByteType, Func, FuncId, InstId, Module, ValueDef, ValueId};
 
 use crate::activity::{Activity, Reason, State};
 use crate::carry::Carry;
-use crate::memory::{Class, ClassId, Object, Span};
+use crate::memory::{Class, ClassId, Object, Span, Steps};
 use crate::program::Program;
 
 fn named_values(func: &Func) -> impl Iterator<Item = ValueId> + '_ {
@@ -56,11 +56,12 @@ fn object(program: &Program<'_>, o: &Object) -> String {
 }
 
 fn span(s: Span) -> String {
-    match (s.stride, s.both, s.further) {
+    match (s.stride, s.way, s.further) {
         (0, ..) => s.offset.to_string(),
-        (n, false, None) => format!("{}+{n}n", s.offset),
-        (n, false, Some(most)) => format!("{}+{n}n to {most}", s.offset),
-        (n, true, _) => format!("{}±{n}n", s.offset),
+        (n, Steps::Up, None) => format!("{}+{n}n", s.offset),
+        (n, Steps::Up, Some(most)) => format!("{}+{n}n to {most}", s.offset),
+        (n, Steps::Down, _) => format!("{}-{n}n", s.offset),
+        (n, Steps::Both, _) => format!("{}±{n}n", s.offset),
     }
 }
 

@@ -388,7 +388,7 @@ impl Ways<'_> {
         let (ty, span) = (self.func.ty(v), self.memory.span_of[p]);
         let size = |ty| self.module.ctx.layout.store_size(types, ty);
         let (size, span) = match types[ty] {
-            Type::Vector { elem, .. } => size(elem).map(|size| (size, span.step(size, false)))?,
+            Type::Vector { elem, .. } => size(elem).map(|size| (size, span.step(size, crate::memory::Steps::Up)))?,
             _ => (size(ty)?, span),
         };
         Some(Place { class: self.memory.class_of[p]?, span, size })

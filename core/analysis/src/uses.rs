@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
-use enzyme_ir::{CastOp, Func, InstId, Module, Op, ValueId};
+use enzyme_ir::{CastOp, Func, FuncId, InstId, Module, Op, ValueId};
 use enzyme_rules::Operand;
 
 use crate::callee::{Callee, resolve};
@@ -60,8 +60,10 @@ impl Uses {
     }
 
     /// Whether `v` is merged of constants and of integers that are computed, or given by the caller and computed with: each is a number.
+    /// Addresses may be among them: the key of an entry that is to be made, in the place of where one was found.
     pub fn is_merged_of_numbers(&self, module: &Module, func: &Func, v: ValueId) -> bool {
         let (mut work, mut seen, mut merged) = (vec![v], BTreeSet::new(), false);
+        let (mut addresses, mut numbers) = (0, 0);
         while let Some(v) = work.pop() {
             if func.as_const(v).is_some() || !seen.insert(v) {
                 continue;
@@ -70,12 +72,19 @@ impl Uses {
             match made.map(|inst| (&inst.op, inst.args.as_slice())) {
                 Some((Op::Phi(_) | Op::Freeze, parts)) => work.extend(parts.iter().copied()),
                 Some((Op::Select, parts)) => work.extend(parts.iter().skip(1).copied()),
-                Some((Op::Binary(_), _)) | None if !self.is_copied_only(module, func, v) => continue,
+                Some((Op::Cast(CastOp::PtrToInt), _)) => {
+                    addresses += 1;
+                    continue;
+                }
+                Some((Op::Binary(_), _)) | None if !self.is_copied_only(module, func, v) => {
+                    numbers += 1;
+                    continue;
+                }
                 _ => return false,
             }
             merged = true;
         }
-        merged
+        merged && (addresses == 0 || numbers > 0)
     }
 
     /// Whether `v` is returned, perhaps where ways meet, and goes nowhere else as it is.
@@ -103,6 +112,7 @@ impl Uses {
     pub fn is_copied_only(&self, module: &Module, func: &Func, v: ValueId) -> bool {
         let mut seen = BTreeSet::new();
         let mut work = vec![v];
+        let mut passed = Vec::new();
         while let Some(v) = work.pop() {
             if !seen.insert(v) {
                 continue;
@@ -139,13 +149,41 @@ impl Uses {
                     }
                     Op::Select if inst.args.first() != Some(&v) => work.extend(inst.result),
                     Op::Call(_) if is_number(module, func, *i, v) || is_rotation(module, func, *i) => return false,
-                    Op::Ret | Op::Call(_) | Op::Invoke { .. } => {}
+                    Op::Ret => {}
+                    Op::Call(_) | Op::Invoke { .. } => passed.push((*i, v)),
                     _ => return false,
                 }
             }
         }
-        true
+        !is_passed_as_index(module, func, &passed)
     }
+}
+
+/// Whether one of the calls is to a function of the program that takes its argument for the index of an element, or passes it to
+/// one that does.
+fn is_passed_as_index(module: &Module, func: &Func, passed: &[(InstId, ValueId)]) -> bool {
+    let parameters = |func: &Func, i: InstId, v: ValueId| -> Vec<(FuncId, usize)> {
+        let Some(callee) = module.direct_callee(func, i) else { return Vec::new() };
+        let given = func.call_args(i).iter().enumerate().filter(|(_, a)| **a == v);
+        given.map(|(n, _)| (callee, n)).collect()
+    };
+    let mut work: Vec<(FuncId, usize)> = passed.iter().flat_map(|(i, v)| parameters(func, *i, *v)).collect();
+    let mut seen = BTreeSet::new();
+    while let Some((callee, n)) = work.pop() {
+        let callee_body = &module.funcs[callee];
+        let Some(v) = callee_body.params.get(n).copied().filter(|_| seen.insert((callee, n))) else { continue };
+        for (_, i) in callee_body.placed() {
+            let inst = &callee_body.insts[i];
+            match &inst.op {
+                Op::Gep { .. } if inst.args.iter().skip(1).any(|a| *a == v) => return true,
+                Op::Call(_) | Op::Invoke { .. } if inst.args.contains(&v) => {
+                    work.extend(parameters(callee_body, i, v));
+                }
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// Whether the mathematical function called by `i` takes `v` for an integer, as an exponent.

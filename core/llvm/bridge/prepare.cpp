@@ -21,6 +21,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopDeletion.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -356,8 +357,15 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   }
   const bool more = inlined && enz::hasStackTraffic(*clone);
   FunctionPassManager second;
-  if (inlined)
+  if (inlined) {
     addCleanup(second);
+    // Ways that meet and part again stay apart: of an enumeration of Rust each variant goes on for itself. Elsewhere it
+    // costs more flags of which way was gone.
+    if (host->module->getFunction("rust_eh_personality")) {
+      second.addPass(JumpThreadingPass());
+      addCleanup(second);
+    }
+  }
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));

@@ -193,3 +193,51 @@ fn caught(x: &[f64]) -> f64 {
     let part = |v: f64| if v > 1.7 { panic!("{v} is too much") } else { v.sin() };
     x.iter().map(|v| std::panic::catch_unwind(|| part(*v)).unwrap_or(0.5 * v)).sum()
 }
+
+// Nodes in one vector, of which each names others by their number, if there are any.
+struct Branch {
+    key: f64,
+    weight: f64,
+    left: Option<usize>,
+    right: Option<usize>,
+}
+struct Tree {
+    branches: Vec<Branch>,
+    root: Option<usize>,
+}
+impl Tree {
+    fn insert(&mut self, key: f64, weight: f64) {
+        let id = self.branches.len();
+        self.branches.push(Branch { key, weight, left: None, right: None });
+        let Some(mut at) = self.root else {
+            self.root = Some(id);
+            return;
+        };
+        loop {
+            let branch = &mut self.branches[at];
+            let slot = if key < branch.key { &mut branch.left } else { &mut branch.right };
+            match slot {
+                Some(next) => at = *next,
+                None => {
+                    *slot = Some(id);
+                    break;
+                }
+            }
+        }
+    }
+    fn sum(&self, at: Option<usize>, depth: i32) -> f64 {
+        at.map_or(0.0, |i| {
+            let branch = &self.branches[i];
+            branch.key * branch.weight / (depth + 1) as f64
+                + self.sum(branch.left, depth + 1)
+                + self.sum(branch.right, depth + 1)
+        })
+    }
+}
+fn numbered_nodes(x: &[f64]) -> f64 {
+    let mut tree = Tree { branches: vec![], root: None };
+    for (n, v) in x.iter().enumerate() {
+        tree.insert(v.sin(), v * n as f64);
+    }
+    tree.sum(tree.root, 0)
+}

@@ -59,6 +59,7 @@ fn common_place(class: &Class, kind: FloatKind, size: u64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Steps;
 
     const DOUBLE: ByteType = ByteType::Float(FloatKind::Double);
 
@@ -66,7 +67,7 @@ mod tests {
         let mut class = Class::default();
         let item = |span| Item::new(span, 8, DOUBLE);
         for offset in known {
-            class.items.insert(item(Span::at(*offset).step(16, false)), Proof::Accessed);
+            class.items.insert(item(Span::at(*offset).step(16, Steps::Up)), Proof::Accessed);
         }
         class.items.insert(item(vague), Proof::Copied);
         align(&mut class);
@@ -78,12 +79,12 @@ mod tests {
     fn others_show_where_floats_lie() {
         let anywhere = Span::anywhere();
         check(&[8], anywhere, Span { stride: 8, ..anywhere });
-        check(&[4], Span::at(2).step(2, false), Span::at(4).step(8, false));
-        check(&[4, 12], Span::at(5).step(1, false), Span::at(12).step(8, false));
+        check(&[4], Span::at(2).step(2, Steps::Up), Span::at(4).step(8, Steps::Up));
+        check(&[4, 12], Span::at(5).step(1, Steps::Up), Span::at(12).step(8, Steps::Up));
         // Nobody shows it, or several say different things.
         check(&[], anywhere, anywhere);
         check(&[4, 8], anywhere, anywhere);
-        check(&[3], Span::at(0).step(4, true), Span::at(0).step(4, true));
+        check(&[3], Span::at(0).step(4, Steps::Both), Span::at(0).step(4, Steps::Both));
     }
 
     #[test]

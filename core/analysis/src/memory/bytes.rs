@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_ir::{ByteRun, ByteType, DataLayout, FloatKind, Type, TypeId, Types};
 
 use super::span::gcd;
-use super::{Class, Item, Proof, Span};
+use super::{Class, Item, Proof, Span, Steps};
 
 /// Beyond this length a copy is looked at as a repeating pattern.
 const MAX_CELLS: u64 = 1 << 16;
@@ -171,13 +171,14 @@ pub fn bytes_of(places: &[(&Class, Span)], len: Option<u64>, asked: Use) -> Byte
             Ok(0) => mark(&mut map, start.rem_euclid(cells as i64), item, *rank, moved),
             Ok(s) => {
                 // What begins within the stretch and goes on behind it.
-                let begins = whole && start > 0 && span.stride == 0 && !item.span.both;
+                let begins = whole && start > 0 && span.stride == 0 && item.span.way == Steps::Up;
+                let ends = whole && span.stride == 0 && item.span.way == Steps::Down;
                 let mut at = if begins { start } else { start.rem_euclid(s) };
                 // An item that begins before the stretch and reaches into it.
                 if whole && !begins && at + item.size as i64 > s {
                     mark(&mut map, at - s, item, *rank, moved);
                 }
-                while at < cells as i64 {
+                while at < cells as i64 && (!ends || at <= start) {
                     mark(&mut map, at, item, *rank, moved);
                     at += s;
                 }
@@ -216,7 +217,11 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, moved: Option<Moved>
             // A float to a function, and a pointer to its callers: of what it moves, nobody knows which of them it is.
             let single = |r: Rank| r.proof >= Proof::Passed && r.apart == u64::MAX;
             let both = moved.is_some() && single(rank) && cell.rank.is_some_and(single);
-            let doubtful = weak || (both || moved == Some(Moved { several: true })) && item.ty != ByteType::Integer;
+            // Floats and pointers in places as far apart: they take turns there.
+            let turns =
+                moved.is_some() && rank.proof >= Proof::Passed && cell.rank.is_some_and(|r| r.apart == rank.apart);
+            let several = moved == Some(Moved { several: true });
+            let doubtful = weak || (both || turns || several) && item.ty != ByteType::Integer;
             cell.clash |= doubtful && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
             let float = moved.is_some() && matches!(item.ty, ByteType::Float(_));
             if stronger == Some(rank) || float && cell.ty == Some(ByteType::Integer) {
@@ -310,12 +315,13 @@ pub fn floats_under(class: &Class, place: Span, len: u64) -> Option<Vec<(i64, Fl
             0 => out.push((apart, kind)),
             step if (step as u64) < item.size => return None,
             step => {
-                let begins = apart > 0 && place.stride == 0 && !item.span.both;
+                let begins = apart > 0 && place.stride == 0 && item.span.way == Steps::Up;
+                let ends = place.stride == 0 && item.span.way == Steps::Down;
                 let mut at = if begins { apart } else { apart.rem_euclid(step) };
                 if !begins && at + item.size as i64 > step {
                     out.push((at - step, kind));
                 }
-                while at < len as i64 {
+                while at < len as i64 && (!ends || at <= apart) {
                     out.push((at, kind));
                     at += step;
                 }
@@ -373,9 +379,12 @@ pub fn is_float_at(class: &Class, place: Span, kind: FloatKind) -> bool {
 /// of these bytes is that they were integers.
 pub fn float_or_integer(class: &Class, place: Span, len: u64) -> Option<FloatKind> {
     let mut found = None;
-    for item in class.items.keys().filter(|item| item.span.overlaps(item.size, place, len)) {
+    // A declaration is no use against integers that are computed with just there.
+    let counted = class.items.get(&Item::new(place, len, ByteType::Integer)).is_some_and(|p| *p >= Proof::Accessed);
+    for (item, proof) in class.items.iter().filter(|(item, _)| item.span.overlaps(item.size, place, len)) {
         match item.ty {
             ByteType::Integer => {}
+            ByteType::Float(_) if counted && *proof == Proof::Declared => {}
             ByteType::Float(kind) if found.is_none_or(|k| k == kind) => found = Some(kind),
             ByteType::Pointer | ByteType::Float(_) => return None,
         }
@@ -431,13 +440,13 @@ pub fn moved_span(what: Span, size: u64, from: Span, to: Span, len: Option<u64>,
             Span::at((r as u64 + size <= reach).then_some(r)?)
         }
         // What begins within the stretch and goes on behind it.
-        Ok(_) if apart > 0 && from.stride == 0 && !what.both => Span::at(apart).step(step, false),
-        Ok(s) => Span::at(apart.rem_euclid(s)).step(step, false),
+        Ok(_) if apart > 0 && from.stride == 0 && what.way == Steps::Up => Span::at(apart).step(step, Steps::Up),
+        Ok(s) => Span::at(apart.rem_euclid(s)).step(step, Steps::Up),
         Err(_) => return None,
     };
     let span = to.plus(within);
     // What is copied within one memory again and again would wander without end.
-    Some(if same && len.is_none() { span.step(to.offset.abs_diff(from.offset), true) } else { span })
+    Some(if same && len.is_none() { span.step(to.offset.abs_diff(from.offset), Steps::Both) } else { span })
 }
 
 /// What the declaration of a type says of its bytes; characters may stand for the bytes of anything and say nothing.
@@ -465,13 +474,13 @@ pub fn items_of_type(layout: &DataLayout, types: &Types, ty: TypeId) -> Vec<Item
                     Some(size) if *count <= SHORT => {
                         work.extend((0..*count).map(|n| (*elem, span.shift((n * size) as i64))));
                     }
-                    Some(size) => work.push((*elem, span.step(size, false))),
+                    Some(size) => work.push((*elem, span.step(size, Steps::Up))),
                     None => {}
                 }
             }
             Type::Vector { elem, len: count, .. } => {
                 if let (Some(size), true) = (layout.size_of(types, *elem), *count > 0) {
-                    work.push((*elem, if *count > 1 { span.step(size, false) } else { span }));
+                    work.push((*elem, if *count > 1 { span.step(size, Steps::Up) } else { span }));
                 }
             }
             Type::Struct(s) => {

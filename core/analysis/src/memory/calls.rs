@@ -7,9 +7,10 @@ use petgraph::unionfind::UnionFind;
 
 use super::bytes::{copied_items, float_bytes, moved_span};
 use super::constraints::{Moved, POINTER, Solver, is_constant};
+use super::index::origin_within;
 use super::span::gcd;
 use super::store::Addr;
-use super::{ClassId, Contents, FuncMemory, Item, Object, Proof, Span, Untyped};
+use super::{ClassId, Contents, FuncMemory, Item, Object, Proof, Span, Steps, Untyped};
 use crate::callee::{Callee, MemoryEffect, PointerEffect, resolve};
 
 impl<'a> Solver<'a> {
@@ -113,7 +114,7 @@ impl<'a> Solver<'a> {
                 let span = Span::at(i64::try_from(n * size).unwrap_or(0));
                 self.store.add_item(at, Item::new(span, size, ty), proof);
             }),
-            None => self.store.add_item(at, Item::new(Span::at(0).step(size, false), size, ty), proof),
+            None => self.store.add_item(at, Item::new(Span::at(0).step(size, Steps::Up), size, ty), proof),
         }
     }
 
@@ -133,8 +134,16 @@ impl<'a> Solver<'a> {
     ) {
         match effect {
             PointerEffect::Fresh => {
-                if let Some(a) = result.and_then(|v| self.addr(f, v)) {
+                let (module, func) = (self.module, &self.module.funcs[f]);
+                let uses = self.group.get(&f).map(|g| &g.uses);
+                let within = result.zip(uses).and_then(|(v, uses)| origin_within(module, func, uses, v));
+                let origin = within.or(result);
+                if let Some(a) = origin.and_then(|v| self.addr(f, v)) {
                     self.store.add_object(a, Object::Heap(f, i));
+                    if let Some((v, at)) = result.zip(origin).filter(|(v, at)| v != at) {
+                        self.origins.insert((f, at));
+                        self.meet(f, v, Addr { span: Span::anywhere(), ..a });
+                    }
                 }
             }
             PointerEffect::FreshLike(n) => {
@@ -373,7 +382,7 @@ impl<'a> Solver<'a> {
                 }
                 // Characters lead nowhere and say nothing else, whatever lies behind the place of a short text.
                 if what == Contents::Text {
-                    let span = Span::at(0).step(1, false);
+                    let span = Span::at(0).step(1, Steps::Up);
                     self.store.add_item(to, Item::new(span, 1, ByteType::Integer), Proof::Copied);
                     continue;
                 }
@@ -415,7 +424,7 @@ fn origin_of(span: Span, ours: Addr) -> Addr {
     let stride = if span.stride == ours.span.stride { 0 } else { span.stride };
     let span = match span.stride {
         s if s == ours.span.stride && s != 0 => Span::at(at.offset),
-        _ => at.step(stride, true),
+        _ => at.step(stride, Steps::Both),
     };
     Addr { class: ours.class, span }
 }

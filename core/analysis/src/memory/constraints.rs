@@ -4,7 +4,7 @@
 //! calls of other groups copy what is known of the callee. Spans only widen and classes only merge, so that passes end;
 //! two or three are usual.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use enzyme_ir::{
@@ -17,12 +17,13 @@ use super::aligned::align;
 use super::bytes::{float_bytes, items_of_type};
 use super::contents::contents;
 use super::index::{
-    bits_of, choices, factor, is_address, is_distance, is_least_or_most, is_number, leads_nowhere, may_step_back,
-    numbered, signed, traces_to_pointer,
+    bits_of, choices, counted, factor, is_address, is_distance, is_least_or_most, is_number, leads_nowhere, numbered,
+    signed, steps, traces_to_pointer,
 };
 use super::store::{Addr, Store};
 use super::{
-    Class, ClassId, Contents, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, Untyped, may_hold_address,
+    Class, ClassId, Contents, Copied, Edge, FuncMemory, Item, Object, Placed, Proof, Span, Steps, Untyped,
+    may_hold_address,
 };
 use crate::callee::{Callee, resolve};
 use crate::uses::Uses;
@@ -52,6 +53,7 @@ pub fn analyze_group(
         group: BTreeMap::new(),
         copies: Vec::new(),
         spread: HashMap::new(),
+        origins: HashSet::new(),
         unsettled: false,
     };
     for f in group {
@@ -108,6 +110,8 @@ pub(super) struct Solver<'a> {
     pub(super) code: BTreeMap<FuncId, Addr>,
     pub(super) group: BTreeMap<FuncId, GroupFunc>,
     pub(super) copies: Vec<Moved>,
+    /// Addresses behind the start of new memory that are its origin.
+    pub(super) origins: HashSet<(FuncId, ValueId)>,
     /// When the source of a copy had last learned something, as items were spread from there, and whether the destination was several objects.
     pub(super) spread: HashMap<(Addr, Addr, Option<u64>), (u64, bool)>,
     /// There was no end to what passes found.
@@ -149,7 +153,7 @@ impl<'a> Solver<'a> {
                 1 => run.size,
                 _ => period,
             };
-            let span = Span::at(run.offset as i64).step(step, false);
+            let span = Span::at(run.offset as i64).step(step, Steps::Up);
             self.store.add_item(at, Item::new(span, run.size, run.ty), Proof::Declared);
         }
     }
@@ -187,7 +191,7 @@ impl<'a> Solver<'a> {
                         let Some((offset, inner)) = ctx.layout.element(&ctx.types, *ty, index) else { continue };
                         let place = at.shift(offset as i64);
                         let size = ctx.layout.size_of(&ctx.types, inner).unwrap_or(1);
-                        work.push((*e, if many { place.step(size, false) } else { place }));
+                        work.push((*e, if many { place.step(size, Steps::Up) } else { place }));
                     }
                 }
                 Const::Global(_) | Const::Func(_) | Const::Expr { .. } => {
@@ -401,13 +405,13 @@ impl<'a> Solver<'a> {
         let is_access =
             self.module.funcs[f].insts.get(i).is_some_and(|inst| matches!(inst.op, Op::Load(_) | Op::Store(_)));
         for run in runs {
-            let span = Span::at(run.offset as i64).step(if repeats { end } else { 0 }, false);
+            let span = Span::at(run.offset as i64).step(if repeats { end } else { 0 }, Steps::Up);
             let untyped =
                 if is_access && matches!(run.ty, ByteType::Float(_)) { Untyped::empty() } else { Untyped::all() };
             // Of a run of floats each one counts.
             let (size, span) = match run.ty {
                 ByteType::Float(kind) if run.size > float_bytes(kind) => {
-                    (float_bytes(kind), span.step(float_bytes(kind), false))
+                    (float_bytes(kind), span.step(float_bytes(kind), Steps::Up))
                 }
                 ByteType::Float(_) | ByteType::Pointer | ByteType::Integer => (run.size, span),
             };
@@ -428,12 +432,22 @@ impl<'a> Solver<'a> {
         let inst = &func.insts[i];
         let (Some(v), Some(base)) = (inst.result, inst.args.first()) else { return };
         let Some(mut at) = self.known(f, *base) else { return };
+        if self.origins.contains(&(f, v)) {
+            return;
+        }
         let ctx = &self.module.ctx;
         // The type that the computation steps through is a declaration of what is there.
-        if matches!(ctx.types[elem], Type::Struct(_)) {
-            for item in items_of_type(&ctx.layout, &ctx.types, elem) {
-                self.store.add_item(at, item, Proof::Declared);
-            }
+        let declared = match ctx.types[elem] {
+            Type::Struct(_) => items_of_type(&ctx.layout, &ctx.types, elem),
+            _ => Vec::new(),
+        };
+        let first = inst.args.get(1).map(|index| steps(self.module, func, *index));
+        // Those that lie before it may end there.
+        let (from, way) = first.unwrap_or_default();
+        let size = ctx.layout.size_of(&ctx.types, elem).unwrap_or(0);
+        let nearest = if way == Steps::Down { at.shift(from.min(-1).wrapping_mul(size as i64)) } else { at };
+        for item in declared {
+            self.store.add_item(nearest, item, Proof::Declared);
         }
         let mut ty = elem;
         for (n, index) in inst.args.iter().enumerate().skip(1) {
@@ -450,7 +464,10 @@ impl<'a> Solver<'a> {
             match (value, size) {
                 (Some(x), Some(size)) if n == 1 => at = at.shift(x.wrapping_mul(size as i64)),
                 (Some(_), _) => {}
-                (None, Some(size)) if let Some(chosen) = choices(self.module, func, *index) => {
+                (None, Some(size))
+                    if let Some(chosen) =
+                        choices(self.module, func, *index).or_else(|| counted(self.module, func, *index)) =>
+                {
                     let places = chosen.iter().map(|x| at.span.shift(x.wrapping_mul(size as i64)));
                     at.span = places.reduce(Span::join).unwrap_or(at.span);
                 }
@@ -462,7 +479,8 @@ impl<'a> Solver<'a> {
                         Some((a.class, a.span))
                     };
                     let times = factor(module, func, *index, &mut Vec::new(), &mut place);
-                    at = at.step(size.saturating_mul(times), may_step_back(func, *index));
+                    let (from, way) = steps(module, func, *index);
+                    at = at.shift(from.wrapping_mul(size as i64)).step(size.saturating_mul(times), way);
                 }
                 (None, None) => at = Addr { span: Span::anywhere(), ..at },
             }

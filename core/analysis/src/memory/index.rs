@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use enzyme_ir::{BinOp, CastOp, Const, Context, FloatKind, Func, InstId, Module, Op, Type, ValueId};
+use enzyme_ir::{BinOp, CastOp, Const, Context, FloatKind, Func, InstId, IntPred, Module, Op, Type, ValueId};
 
-use super::Span;
 use super::span::gcd;
+use super::{Span, Steps};
 use crate::callee::{Callee, resolve};
 use crate::uses::Uses;
 
@@ -90,6 +90,59 @@ pub(super) fn choices(module: &Module, func: &Func, v: ValueId) -> Option<Vec<i6
         }
     }
     Some(out)
+}
+
+/// The integers that `v` may be, if it counts up from one constant to another, few in all: a loop of which the only way back is
+/// taken while the next one is not the last.
+pub(super) fn counted(module: &Module, func: &Func, v: ValueId) -> Option<Vec<i64>> {
+    let phi = func.def_inst(v)?;
+    let Op::Phi(from) = &func.insts[phi].op else { return None };
+    let [a, b] = func.insts[phi].args.as_slice() else { return None };
+    let (first, next, latch) = match (func.as_const(*a), func.as_const(*b)) {
+        (Some(_), None) => (*a, *b, *from.get(1)?),
+        (None, Some(_)) => (*b, *a, *from.first()?),
+        _ => return None,
+    };
+    let number = |v: ValueId| signed(module, func, v);
+    let step = &func.insts[func.def_inst(next)?];
+    let by = match (&step.op, step.args.as_slice()) {
+        (Op::Binary(BinOp::Add), [x, by]) if *x == v => number(*by).filter(|n| *n > 0)?,
+        _ => return None,
+    };
+    let branch = &func.insts[func.terminator(latch)?];
+    let (Op::CondBr { then_to, else_to }, [cond]) = (&branch.op, branch.args.as_slice()) else { return None };
+    let test = &func.insts[func.def_inst(*cond)?];
+    let (Op::ICmp(pred), [x, last]) = (&test.op, test.args.as_slice()) else { return None };
+    let back = match pred {
+        IntPred::Eq => *else_to,
+        IntPred::Ne => *then_to,
+        _ => return None,
+    };
+    let (first, last) = (number(first)?, number(*last)?);
+    let count = last.checked_sub(first).filter(|n| *x == next && *n > 0 && n % by == 0)? / by;
+    let goes_back = then_to != else_to && func.blocks[back].insts.contains(&phi);
+    (goes_back && count <= MAX_CHOICES as i64).then(|| (0..count).map(|n| first + n * by).collect())
+}
+
+/// The address in new memory `v` from which the program goes on, if that is only one, a number of bytes behind the start that varies:
+/// a table whose entries lie before it. It is the origin.
+pub(super) fn origin_within(module: &Module, func: &Func, uses: &Uses, v: ValueId) -> Option<ValueId> {
+    let mut start = v;
+    // Perhaps where memory of two allocators meets.
+    for _ in 0..4 {
+        let used = uses.of(start).iter().map(|i| &func.insts[*i]);
+        let mut used = used.filter(|inst| !matches!(inst.op, Op::ICmp(_)));
+        let (Some(inst), None) = (used.next(), used.next()) else { return None };
+        match (&inst.op, inst.args.as_slice()) {
+            (Op::Phi(_), _) => start = inst.result?,
+            (Op::Gep { elem, .. }, [base, by]) => {
+                let bytes = matches!(module.ctx.types[*elem], Type::Int(8));
+                return inst.result.filter(|_| bytes && *base == start && func.as_const(*by).is_none());
+            }
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The value of a constant index.
@@ -241,22 +294,58 @@ pub(super) fn is_least_or_most(module: &Module, func: &Func, v: ValueId) -> bool
     chosen.iter().any(|begin| name.starts_with(begin)) && !func.call_args(i).iter().any(|a| is_made(func, *a))
 }
 
-/// Whether an index is visibly meant to be negative at times.
-pub(super) fn may_step_back(func: &Func, index: ValueId) -> bool {
-    let mut at = index;
-    for _ in 0..4 {
-        let Some(i) = func.def_inst(at) else { return false };
+/// Where an index leads, and from what constant on: it is visibly meant to be negative where a number is taken from one that is not
+/// positive, and at times where it is a difference.
+pub(super) fn steps(module: &Module, func: &Func, index: ValueId) -> (i64, Steps) {
+    let number = |v: ValueId| signed(module, func, v);
+    // A counter that begins below zero makes a negated one positive.
+    let begins_below = |v: ValueId| {
+        let made = func.def_inst(v).map(|i| &func.insts[i]);
+        made.is_some_and(|inst| {
+            matches!(inst.op, Op::Phi(_)) && inst.args.iter().any(|a| number(*a).is_some_and(|n| n < 0))
+        })
+    };
+    let (mut at, mut times, mut plus) = (index, 1i64, 0i64);
+    for _ in 0..6 {
+        let Some(i) = func.def_inst(at) else { break };
         let inst = &func.insts[i];
-        match &inst.op {
-            Op::Binary(BinOp::Sub | BinOp::Xor) => return true,
-            Op::Cast(_) | Op::Freeze => match inst.args.first() {
-                Some(a) => at = *a,
-                None => return false,
-            },
-            _ => return false,
+        let down = |from: i64| (from.wrapping_mul(times).wrapping_add(plus), Steps::Down);
+        match (&inst.op, inst.args.as_slice()) {
+            (Op::Binary(BinOp::Sub), [from, x])
+                if let Some(from) = number(*from).filter(|n| *n <= 0 && !begins_below(*x)) =>
+            {
+                return down(from);
+            }
+            (Op::Binary(BinOp::Xor), [x, ones]) if number(*ones) == Some(-1) && !begins_below(*x) => return down(-1),
+            (Op::Binary(BinOp::Sub | BinOp::Xor), _) => return (0, Steps::Both),
+            (Op::Binary(BinOp::Shl), [a, by]) if let Some(by) = number(*by).filter(|n| (0..32).contains(n)) => {
+                times = times.wrapping_mul(1 << by);
+                at = *a;
+            }
+            (Op::Binary(BinOp::Mul), [a, by]) if let Some(by) = number(*by).filter(|n| *n > 0) => {
+                times = times.wrapping_mul(by);
+                at = *a;
+            }
+            (Op::Binary(BinOp::Mul), [a, by]) if let Some(by) = number(*by).filter(|n| *n < 0) => {
+                let made = func.def_inst(*a).map(|i| &func.insts[i]);
+                let (a, more) = match made.map(|inst| (&inst.op, inst.args.as_slice())) {
+                    Some((Op::Binary(BinOp::Add), [x, more])) if let Some(more) = number(*more) => (*x, more),
+                    _ => (*a, 0),
+                };
+                return match steps(module, func, a) {
+                    (0, Steps::Up) if !begins_below(a) => down(by.wrapping_mul(more)),
+                    _ => (0, Steps::Both),
+                };
+            }
+            (Op::Binary(BinOp::Add), [a, by]) if let Some(by) = number(*by) => {
+                plus = plus.wrapping_add(by.wrapping_mul(times));
+                at = *a;
+            }
+            (Op::Cast(_) | Op::Freeze, [a]) => at = *a,
+            _ => break,
         }
     }
-    false
+    (0, Steps::Up)
 }
 
 /// The pointers that the integer `v` may be the number of, as it was merged of others.

@@ -31,7 +31,7 @@ use enzyme_ir::{ByteType, FloatKind, FuncId, Global, GlobalId, InstId, Module, T
 pub use bytes::{Bytes, items_of_type, moved_span};
 pub use constraints::analyze_group;
 pub use index::{is_address, leads_nowhere, numbered};
-pub use span::Span;
+pub use span::{Span, Steps};
 
 /// A set of pointers that may reach the same memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -515,6 +515,13 @@ impl FuncMemory {
         self.classes[class].items.keys().any(float)
     }
 
+    /// As [`Self::may_hold_floats`], but declarations do not count.
+    pub fn may_hold_known_floats(&self, p: ValueId, len: u64) -> bool {
+        let Some(class) = self.class_of[p] else { return false };
+        let float = |i: &Item| matches!(i.ty, ByteType::Float(_)) && i.span.overlaps(i.size, self.span_of[p], len);
+        self.classes[class].items.iter().any(|(i, proof)| *proof > Proof::Declared && float(i))
+    }
+
     /// Whether an integer of `len` bytes lies there, in a COMMON block or a variable of Fortran, where floats lie, if at all, because an array
     /// before or behind it seems to have no end: an index stays within its array there, and halves of numbers are not moved.
     pub fn is_count_of_storage(&self, module: &Module, class: ClassId, span: Span, len: u64) -> bool {
@@ -540,7 +547,7 @@ impl FuncMemory {
             known.unaligned |= class.unaligned;
             for (item, proof) in &class.items {
                 let span = item.span.shift(place.origin.offset.wrapping_neg());
-                let span = span.step(place.origin.stride, place.origin.both);
+                let span = span.step(place.origin.stride, place.origin.back());
                 grown |= add_item(&mut known.items, Item { span, ..*item }, (*proof).min(Proof::Passed));
             }
         }
@@ -583,7 +590,7 @@ const MAX_ITEMS: usize = 4096;
 fn add_item(items: &mut BTreeMap<Item, Proof>, item: Item, proof: Proof) -> bool {
     let item = match items.len() < MAX_ITEMS || items.contains_key(&item) {
         true => item,
-        false => Item { span: item.span.step(8, true), ..item },
+        false => Item { span: item.span.step(8, Steps::Both), ..item },
     };
     match items.get_mut(&item) {
         Some(known) if *known >= proof => false,

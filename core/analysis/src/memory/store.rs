@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_ir::ByteType;
 use indexmap::IndexMap;
 
-use super::span::Span;
+use super::span::{Span, Steps};
 use super::{Item, Object, Proof, add_item};
 
 /// More places for pointers than this in one class are no longer told apart.
@@ -27,8 +27,8 @@ impl Addr {
     pub fn shift(self, by: i64) -> Addr {
         Addr { span: self.span.shift(by), ..self }
     }
-    pub fn step(self, by: u64, both: bool) -> Addr {
-        Addr { span: self.span.step(by, both), ..self }
+    pub fn step(self, by: u64, way: Steps) -> Addr {
+        Addr { span: self.span.step(by, way), ..self }
     }
 }
 

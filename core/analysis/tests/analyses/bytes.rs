@@ -4,7 +4,7 @@ use enzyme_ir::ByteType;
 
 use crate::{analyze, parse, value};
 
-const HEAD: &str = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n%mixed = type { i32, double, ptr }\n";
+const HEAD: &str = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\ndeclare ptr @malloc(i64)\n%mixed = type { i32, double, ptr }\n";
 
 /// What `len` bytes behind `%name` of `@f` are.
 fn check(functions: &str, name: &str, len: Option<u64>, expected: &str) {
@@ -97,4 +97,40 @@ fn what_callers_have_there_counts() {
     let (func, memory) = (&module.funcs[f], &units.get(f).unwrap().memory);
     assert!(!memory.bytes_at(value(func, "to"), Some(8)).clash);
     assert!(memory.bytes_at_all(&[value(func, "to"), value(func, "from")], Some(8)).clash);
+}
+
+#[test]
+fn entries_lie_before_what_marks_them() {
+    // { integer, double, integer } in steps before the one address of new memory that is used, marks behind it.
+    let table = "  %m = call ptr @malloc(i64 %n)\n  %marks = getelementptr i8, ptr %m, i64 %n\n  %i = sub i64 0, %n\n\
+        \x20 %e = getelementptr { i64, double, i64 }, ptr %marks, i64 %i\n  %v = getelementptr i8, ptr %e, i64 -16\n  store double %d, ptr %v\n\
+        \x20 %k = getelementptr i8, ptr %e, i64 -24\n  %x = load i64, ptr %k\n  %y = add i64 %x, 1\n  store i64 %y, ptr %k\n\
+        \x20 %g = getelementptr i8, ptr %marks, i64 %n\n  %s = load i32, ptr %g\n  %t = add i32 %s, 1\n  store i32 %t, ptr %g";
+    check(&body(table), "k", Some(16), "0..8 integer, 8..16 double, every 16");
+    check(&body(table), "g", Some(4), "0..1 integer, every 1");
+    // A negated counter that begins below zero goes both ways.
+    let around = "  br label %again\nagain:\n  %i = phi i64 [ -3, %0 ], [ %next, %again ]\n  %next = add i64 %i, 1\n  %m = sub i64 0, %i\n\
+        \x20 %e = getelementptr double, ptr %p, i64 %m\n  store double %d, ptr %e\n  %last = icmp eq i64 %next, 4\n  br i1 %last, label %end, label %again\nend:\n\
+        \x20 %g = getelementptr double, ptr %p, i64 2";
+    check(&body(around), "g", Some(8), "0..8 double, every 8");
+    // Two words of an entry that a loop goes over are of one entry.
+    let swapped = "  %i = sub i64 -16, %n\n  %e = getelementptr i8, ptr %p, i64 %i\n  br label %again\nagain:\n\
+        \x20 %w = phi i64 [ 0, %0 ], [ %next, %again ]\n  %next = add i64 %w, 1\n  %a = getelementptr i64, ptr %e, i64 %w\n\
+        \x20 store double %d, ptr %a\n  %last = icmp eq i64 %next, 2\n  br i1 %last, label %end, label %again\nend:\n\
+        \x20 %g = getelementptr i8, ptr %p, i64 %n\n  %s = load i32, ptr %g\n  %t = add i32 %s, 1\n  store i32 %t, ptr %g";
+    check(&body(swapped), "g", Some(4), "0..1 integer, every 1");
+}
+
+#[test]
+fn floats_and_pointers_take_turns() {
+    // Anywhere in an array pointers are read here, and floats written by a caller: what is moved may be either.
+    let text = "define void @f(ptr %to, ptr %from, i64 %n) {\n  %a = getelementptr ptr, ptr %from, i64 %n\n  %x = load ptr, ptr %a\n\
+        \x20 %g = getelementptr [3 x i64], ptr %from, i64 %n\n  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %g, i64 24, i1 false)\n  ret void\n}\n\
+        define void @caller(ptr %a, ptr %b, i64 %n, double %d) {\n  %e = getelementptr double, ptr %a, i64 %n\n  store double %d, ptr %e\n\
+        \x20 call void @f(ptr %b, ptr %a, i64 %n)\n  ret void\n}\n";
+    let module = parse(&format!("{HEAD}{text}"));
+    let units = analyze(&module);
+    let f = module.find_func("f").unwrap();
+    let (func, memory) = (&module.funcs[f], &units.get(f).unwrap().memory);
+    assert!(memory.bytes_at_all(&[value(func, "g")], Some(24)).clash);
 }
