@@ -297,6 +297,11 @@ pub(super) fn is_least_or_most(module: &Module, func: &Func, v: ValueId) -> bool
 /// Where an index leads, and from what constant on: it is visibly meant to be negative where a number is taken from one that is not
 /// positive, and at times where it is a difference.
 pub(super) fn steps(module: &Module, func: &Func, index: ValueId) -> (i64, Steps) {
+    steps_of(module, func, index, false)
+}
+
+/// As [`steps`]; of what is `multiplied` with a negative number, another such factor is not followed.
+fn steps_of(module: &Module, func: &Func, index: ValueId, multiplied: bool) -> (i64, Steps) {
     let number = |v: ValueId| signed(module, func, v);
     // A counter that begins below zero makes a negated one positive.
     let begins_below = |v: ValueId| {
@@ -326,13 +331,16 @@ pub(super) fn steps(module: &Module, func: &Func, index: ValueId) -> (i64, Steps
                 times = times.wrapping_mul(by);
                 at = *a;
             }
+            (Op::Binary(BinOp::Mul), [_, by]) if multiplied && number(*by).is_some_and(|n| n < 0) => {
+                return (0, Steps::Both);
+            }
             (Op::Binary(BinOp::Mul), [a, by]) if let Some(by) = number(*by).filter(|n| *n < 0) => {
                 let made = func.def_inst(*a).map(|i| &func.insts[i]);
                 let (a, more) = match made.map(|inst| (&inst.op, inst.args.as_slice())) {
                     Some((Op::Binary(BinOp::Add), [x, more])) if let Some(more) = number(*more) => (*x, more),
                     _ => (*a, 0),
                 };
-                return match steps(module, func, a) {
+                return match steps_of(module, func, a, true) {
                     (0, Steps::Up) if !begins_below(a) => down(by.wrapping_mul(more)),
                     _ => (0, Steps::Both),
                 };
