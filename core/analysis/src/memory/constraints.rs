@@ -437,17 +437,17 @@ impl<'a> Solver<'a> {
         }
         let ctx = &self.module.ctx;
         // The type that the computation steps through is a declaration of what is there.
-        let declared = match ctx.types[elem] {
-            Type::Struct(_) => items_of_type(&ctx.layout, &ctx.types, elem),
-            _ => Vec::new(),
-        };
-        let first = inst.args.get(1).map(|index| steps(self.module, func, *index));
-        // Those that lie before it may end there.
-        let (from, way) = first.unwrap_or_default();
-        let size = ctx.layout.size_of(&ctx.types, elem).unwrap_or(0);
-        let nearest = if way == Steps::Down { at.shift(from.min(-1).wrapping_mul(size as i64)) } else { at };
-        for item in declared {
-            self.store.add_item(nearest, item, Proof::Declared);
+        if matches!(ctx.types[elem], Type::Struct(_)) {
+            let first = inst.args.get(1).map(|index| steps(self.module, func, *index));
+            let size = ctx.layout.size_of(&ctx.types, elem).unwrap_or(0) as i64;
+            // Those that lie before it may end there.
+            let nearest = match first {
+                Some((from, Steps::Down)) => at.shift(from.min(-1).wrapping_mul(size)),
+                _ => at,
+            };
+            for item in items_of_type(&ctx.layout, &ctx.types, elem) {
+                self.store.add_item(nearest, item, Proof::Declared);
+            }
         }
         let mut ty = elem;
         for (n, index) in inst.args.iter().enumerate().skip(1) {

@@ -303,10 +303,9 @@ pub(super) fn steps(module: &Module, func: &Func, index: ValueId) -> (i64, Steps
 /// As [`steps`]; of what is `multiplied` with a negative number, another such factor is not followed.
 fn steps_of(module: &Module, func: &Func, index: ValueId, multiplied: bool) -> (i64, Steps) {
     let number = |v: ValueId| signed(module, func, v);
-    // A counter that begins below zero makes a negated one positive.
-    let begins_below = |v: ValueId| {
-        let made = func.def_inst(v).map(|i| &func.insts[i]);
-        made.is_some_and(|inst| {
+    // What is given may be negative, and a counter that begins below zero is: negated, they are positive.
+    let may_be_negative = |v: ValueId| {
+        func.def_inst(v).map(|i| &func.insts[i]).is_none_or(|inst| {
             matches!(inst.op, Op::Phi(_)) && inst.args.iter().any(|a| number(*a).is_some_and(|n| n < 0))
         })
     };
@@ -317,11 +316,13 @@ fn steps_of(module: &Module, func: &Func, index: ValueId, multiplied: bool) -> (
         let down = |from: i64| (from.wrapping_mul(times).wrapping_add(plus), Steps::Down);
         match (&inst.op, inst.args.as_slice()) {
             (Op::Binary(BinOp::Sub), [from, x])
-                if let Some(from) = number(*from).filter(|n| *n <= 0 && !begins_below(*x)) =>
+                if let Some(from) = number(*from).filter(|n| *n <= 0 && !may_be_negative(*x)) =>
             {
                 return down(from);
             }
-            (Op::Binary(BinOp::Xor), [x, ones]) if number(*ones) == Some(-1) && !begins_below(*x) => return down(-1),
+            (Op::Binary(BinOp::Xor), [x, ones]) if number(*ones) == Some(-1) && !may_be_negative(*x) => {
+                return down(-1);
+            }
             (Op::Binary(BinOp::Sub | BinOp::Xor), _) => return (0, Steps::Both),
             (Op::Binary(BinOp::Shl), [a, by]) if let Some(by) = number(*by).filter(|n| (0..32).contains(n)) => {
                 times = times.wrapping_mul(1 << by);
@@ -341,7 +342,7 @@ fn steps_of(module: &Module, func: &Func, index: ValueId, multiplied: bool) -> (
                     _ => (*a, 0),
                 };
                 return match steps_of(module, func, a, true) {
-                    (0, Steps::Up) if !begins_below(a) => down(by.wrapping_mul(more)),
+                    (0, Steps::Up) if !may_be_negative(a) => down(by.wrapping_mul(more)),
                     _ => (0, Steps::Both),
                 };
             }

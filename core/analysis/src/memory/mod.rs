@@ -510,16 +510,18 @@ impl FuncMemory {
 
     /// Whether anything says that some of `len` bytes behind `p` are those of floats, however weak it is.
     pub fn may_hold_floats(&self, p: ValueId, len: u64) -> bool {
-        let Some(class) = self.class_of[p] else { return false };
-        let float = |i: &Item| matches!(i.ty, ByteType::Float(_)) && i.span.overlaps(i.size, self.span_of[p], len);
-        self.classes[class].items.keys().any(float)
+        self.holds_floats(p, len, Proof::Declared)
     }
 
     /// As [`Self::may_hold_floats`], but declarations do not count.
     pub fn may_hold_known_floats(&self, p: ValueId, len: u64) -> bool {
+        self.holds_floats(p, len, Proof::Passed)
+    }
+
+    fn holds_floats(&self, p: ValueId, len: u64, least: Proof) -> bool {
         let Some(class) = self.class_of[p] else { return false };
         let float = |i: &Item| matches!(i.ty, ByteType::Float(_)) && i.span.overlaps(i.size, self.span_of[p], len);
-        self.classes[class].items.iter().any(|(i, proof)| *proof > Proof::Declared && float(i))
+        self.classes[class].items.iter().any(|(i, proof)| *proof >= least && float(i))
     }
 
     /// Whether an integer of `len` bytes lies there, in a COMMON block or a variable of Fortran, where floats lie, if at all, because an array

@@ -102,7 +102,7 @@ fn what_callers_have_there_counts() {
 #[test]
 fn entries_lie_before_what_marks_them() {
     // { integer, double, integer } in steps before the one address of new memory that is used, marks behind it.
-    let table = "  %m = call ptr @malloc(i64 %n)\n  %marks = getelementptr i8, ptr %m, i64 %n\n  %i = sub i64 0, %n\n\
+    let table = "  %m = call ptr @malloc(i64 %n)\n  %marks = getelementptr i8, ptr %m, i64 %n\n  %at = and i64 %n, 63\n  %i = sub i64 0, %at\n\
         \x20 %e = getelementptr { i64, double, i64 }, ptr %marks, i64 %i\n  %v = getelementptr i8, ptr %e, i64 -16\n  store double %d, ptr %v\n\
         \x20 %k = getelementptr i8, ptr %e, i64 -24\n  %x = load i64, ptr %k\n  %y = add i64 %x, 1\n  store i64 %y, ptr %k\n\
         \x20 %g = getelementptr i8, ptr %marks, i64 %n\n  %s = load i32, ptr %g\n  %t = add i32 %s, 1\n  store i32 %t, ptr %g";
@@ -114,7 +114,7 @@ fn entries_lie_before_what_marks_them() {
         \x20 %g = getelementptr double, ptr %p, i64 2";
     check(&body(around), "g", Some(8), "0..8 double, every 8");
     // Two words of an entry that a loop goes over are of one entry.
-    let swapped = "  %i = sub i64 -16, %n\n  %e = getelementptr i8, ptr %p, i64 %i\n  br label %again\nagain:\n\
+    let swapped = "  %at = and i64 %n, 63\n  %i = sub i64 -16, %at\n  %e = getelementptr i8, ptr %p, i64 %i\n  br label %again\nagain:\n\
         \x20 %w = phi i64 [ 0, %0 ], [ %next, %again ]\n  %next = add i64 %w, 1\n  %a = getelementptr i64, ptr %e, i64 %w\n\
         \x20 store double %d, ptr %a\n  %last = icmp eq i64 %next, 2\n  br i1 %last, label %end, label %again\nend:\n\
         \x20 %g = getelementptr i8, ptr %p, i64 %n\n  %s = load i32, ptr %g\n  %t = add i32 %s, 1\n  store i32 %t, ptr %g";
