@@ -1,6 +1,6 @@
 //! Where the flags allow it, derivatives call the vector functions of libmvec in their loops, as the primal does: looked up in the assembly of
 //! `tests/vectors/loop.c` and of kernels of the benchmark and of the corpus, which are then run.
-//! And loops of vectors store no zeros that the next iteration overwrites.
+//! And loops of vectors store no zeros that the next iteration overwrites, nor divide by what stays.
 //!
 //! Not tested: SLEEF, which clang takes for other processors alone (`-fveclib=SLEEF` is refused for x86-64).
 #![allow(clippy::unwrap_used)]
@@ -154,4 +154,18 @@ fn zeros_that_are_overwritten_are_not_stored() {
     assert!(derivative.iter().any(|l| l.contains("store <2 x double> %")), "no loop of vectors stores anything");
     let zeros: Vec<&&str> = derivative.iter().filter(|l| l.contains("store <2 x double> zeroinitializer")).collect();
     assert!(zeros.is_empty(), "{zeros:?}");
+}
+
+/// The primal divides in each iteration, as it is strict; its derivative multiplies with the reciprocal.
+#[test]
+fn a_divisor_that_stays_has_one_reciprocal() {
+    let folder = toolchain::scratch().unwrap();
+    let output = folder.path().join("divided.ll");
+    let source = root().join("tests/vectors/divided.c");
+    let compilation = Compilation::new(source, &output, Level::O2).with_plugin().unwrap();
+    compilation.only_compile().flags(["-S", "-emit-llvm"]).build().unwrap();
+    let text = std::fs::read_to_string(&output).unwrap();
+    let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
+    assert_eq!(count("fdiv <2 x double>"), 1, "{text}");
+    assert_eq!(count("fdiv arcp double 1.000000e+00"), 1, "{text}");
 }

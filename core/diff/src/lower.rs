@@ -3,7 +3,7 @@
 //! The three laws of [`enzyme_rules::expr`] hold here: a product distributes over a selection, an adjoint times a
 //! quotient divides last, results are those computed.
 
-use enzyme_ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Type, TypeId, ValueId};
+use enzyme_ir::{BinOp, CastOp, FastMath, FloatKind, FloatPred, IntPred, Type, TypeId, ValueId};
 use enzyme_rules::{Callee, Cond, Expr, MathFn};
 
 use crate::emit::Emit;
@@ -51,7 +51,7 @@ pub fn product(e: &mut Emit<'_>, factor: ValueId, expr: &Expr, over: &Operands<'
         Expr::Div(a, b) => {
             let top = product(e, factor, a, over);
             let bottom = value(e, b, over);
-            e.b().binary(BinOp::FDiv, top, bottom)
+            quotient(e, top, bottom)
         }
         Expr::Select(c, a, b) => {
             let cond = condition(e, c, over);
@@ -88,6 +88,20 @@ pub fn product(e: &mut Emit<'_>, factor: ValueId, expr: &Expr, over: &Operands<'
             e.b().fmul(factor, v)
         }
     }
+}
+
+/// `top / bottom`, where the reciprocal may be taken once for all of a loop that has the same `bottom` in each turn.
+///
+/// Doubles alone: for narrower formats some processors have estimates, which this would allow as well.
+fn quotient(e: &mut Emit<'_>, top: ValueId, bottom: ValueId) -> ValueId {
+    let ty = e.ty(top);
+    let fast = e.fast;
+    if e.module.ctx.types.float_kind(ty) == Some(FloatKind::Double) {
+        e.fast |= FastMath::ARCP;
+    }
+    let made = e.b().binary(BinOp::FDiv, top, bottom);
+    e.fast = fast;
+    made
 }
 
 fn has_select(expr: &Expr) -> bool {

@@ -7,7 +7,7 @@
 //!    adjoint * b)`, and a factor `Const(0)` gives an exact zero, also for an infinite adjoint. So an arm not taken
 //!    poisons nothing.
 //! 2. `adjoint * (a * b)` may be computed as `(adjoint * a) * b`, `adjoint * (a / b)` as `(adjoint * a) / b`, and
-//!    `adjoint * (1 / b)` as `adjoint / b`.
+//!    `adjoint * (1 / b)` as `adjoint / b`; the optimiser may take one reciprocal for many such quotients.
 //! 3. [`Expr::Result`] is the value that the operation has computed, not a recomputation.
 //!
 //! Constants are `f64`. One that is not exact in `f64` is written as a sum of two constants, the second the rounding
