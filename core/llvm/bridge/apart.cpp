@@ -4,7 +4,7 @@
 // of one length are apart if they begin at least L apart: one comparison, d + (L - 1) >= 2 L - 1 without signs, instead
 // of two, of numbers that change less often. Several pairs share their distance, as the rows of two arrays do which
 // are indexed alike: it is compared once. A distance which is known to be L or more, as that of neighbouring rows of a
-// matrix is, is not compared at all.
+// matrix is, or of two rows one of which comes after the other (distances.cpp), is not compared at all.
 //
 // Many rows of one array and many of another are compared as wholes, from the first byte of all to the last: rows of
 // the one between rows of the other are not to be expected. Distances that are the same in the loop around are compared
@@ -13,6 +13,7 @@
 // A range is not empty and does not go around the end of memory: a loop touches what it is asked for.
 
 #include "apart.h"
+#include "distances.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -72,8 +73,9 @@ SmallPtrSet<const SCEV *, 8> unknownsOf(const SCEV *what) {
 
 } // namespace
 
-enz::Comparisons::Comparisons(ArrayRef<RuntimePointerCheck> checks, ScalarEvolution &evolution)
-    : evolution_(evolution) {
+enz::Comparisons::Comparisons(ArrayRef<RuntimePointerCheck> checks, ScalarEvolution &evolution,
+                              const DominatorTree &dominators, const Loop *each)
+    : evolution_(evolution), dominators_(dominators), each_(each) {
   MapVector<std::pair<const SCEV *, const SCEV *>, SmallVector<RuntimePointerCheck, 8>> arrays;
   for (RuntimePointerCheck check : checks) {
     const SCEV *one = evolution.getPointerBase(check.first->Low), *other = evolution.getPointerBase(check.second->Low);
@@ -121,7 +123,8 @@ void enz::Comparisons::add(const RuntimePointerCheck &check) {
   const SCEV *opposite = evolution_.getNegativeSCEV(distance);
   for (const SCEV *far : {distance, opposite})
     if (const auto *beyond = dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(far, length));
-        beyond && beyond->getAPInt().isNonNegative() && beyond->getAPInt().getActiveBits() < 32)
+        (beyond && beyond->getAPInt().isNonNegative() && beyond->getAPInt().getActiveBits() < 32) ||
+        (each_ && isAtLeast(evolution_, dominators_, *each_, far, length)))
       return;
   if (none_of(distances_, [&](const Distance &known) {
         return known.length == length && (known.distance == distance || known.distance == opposite);

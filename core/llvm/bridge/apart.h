@@ -6,6 +6,7 @@
 #include "llvm/Analysis/LoopAccessAnalysis.h"
 
 namespace llvm {
+class DominatorTree;
 class Instruction;
 class Loop;
 class SCEV;
@@ -19,7 +20,9 @@ namespace enz {
 class Comparisons {
 public:
   // `checks`: pairs of ranges that must have nothing in common, in terms of values that are known before the loop.
-  Comparisons(llvm::ArrayRef<llvm::RuntimePointerCheck> checks, llvm::ScalarEvolution &evolution);
+  // `each`: a loop around it that touches them in each of its iterations, if there is one.
+  Comparisons(llvm::ArrayRef<llvm::RuntimePointerCheck> checks, llvm::ScalarEvolution &evolution,
+              const llvm::DominatorTree &dominators, const llvm::Loop *each);
 
   // How many comparisons of numbers are left to be made on each entry of a loop within `around`.
   size_t cost(const llvm::Loop &around) const;
@@ -47,6 +50,8 @@ private:
   bool isFixed(const Distance &two, const llvm::Loop &around) const;
 
   llvm::ScalarEvolution &evolution_;
+  const llvm::DominatorTree &dominators_;
+  const llvm::Loop *each_;
   llvm::SmallVector<Distance, 16> distances_;
   llvm::SmallVector<llvm::RuntimePointerCheck, 8> ranges_;
   llvm::SmallVector<Hulls, 4> hulls_;

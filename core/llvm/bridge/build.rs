@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 97] = [
+const SOURCES: [&str; 99] = [
     "plugin",
     "options",
     "host",
@@ -92,6 +92,8 @@ const SOURCES: [&str; 97] = [
     "bounds",
     "snapshots",
     "apart",
+    "distances",
+    "begins",
     "versions",
     "mirror",
     "prefetch",

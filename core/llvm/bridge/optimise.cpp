@@ -199,7 +199,9 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
       continue;
     host->module->getOrInsertNamedMetadata(enz::kDerivatives);
     enz::readSnapshots(*host, *function);
-    if (enz::gatherSums(*host, *function)) {
+    if (enz::gatherSums(*host, *function))
+      host->functions->invalidate(*function, PreservedAnalyses::none());
+    if (enz::beginSums(*host, *function)) {
       PreservedAnalyses preserved;
       preserved.preserveSet<CFGAnalyses>();
       host->functions->invalidate(*function, preserved);

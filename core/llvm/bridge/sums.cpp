@@ -4,13 +4,13 @@
 // loaded from memory. LLVM keeps such a sum in a register if nothing else in the loop may touch its place. In a
 // factorisation in place the other accesses are to the same array. But of those most are sums as well, of which the
 // order does not matter (they are marked as sums that may be reordered): they may meet the place, what they add is
-// there in the end. The others, which read adjoints or end them, have to be elsewhere, and ScalarEvolution is asked for
-// the distance: it must be known at one end of the loop, and grow towards the other.
+// there in the end. The others, which read adjoints or end them, have to be elsewhere (distances.cpp).
 //
 // Taken are loops with one exit in which the sum is made in each iteration. Not handled: sums of parts of vectors;
 // distances that are known only under a condition.
 
 #include "sums.h"
+#include "distances.h"
 #include "support.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -19,6 +19,8 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -97,21 +99,33 @@ public:
   bool run() {
     exit_ = loop_.getExitBlock();
     exiting_ = loop_.getExitingBlock();
-    if (!loop_.getLoopPreheader() || !loop_.getLoopLatch() || !exit_ || !exiting_ || !exit_->getSinglePredecessor() ||
-        exit_->isEHPad() || !collect())
+    if (!loop_.getLoopLatch() || !exit_ || !exiting_ || exit_->isEHPad() || !collect())
       return false;
     SmallVector<const Sum *, 4> found;
     for (const Sum &sum : sums_)
       if (canBeGathered(sum))
         found.push_back(&sum);
+    if (found.empty() || !isolate())
+      return false;
     // In the order of the loop: what is used after it is the last that memory holds.
     Instruction &after = *exit_->getFirstInsertionPt();
     for (const Sum *sum : found)
       gather(*sum, after);
-    return !found.empty();
+    return true;
   }
 
 private:
+  // Gives the loop a block before it and one behind it that are nobody else's, as the one behind a loop and its copy
+  // is.
+  bool isolate() {
+    if (!loop_.getLoopPreheader() && !InsertPreheaderForLoop(&loop_, &dominators_, &loops_, nullptr, false))
+      return false;
+    if (!exit_->getSinglePredecessor())
+      formDedicatedExitBlocks(&loop_, &dominators_, &loops_, nullptr, false);
+    exit_ = loop_.getExitBlock();
+    return exit_ && exit_->getSinglePredecessor();
+  }
+
   // All that touches memory; false if some of it is nothing that can be reasoned about.
   bool collect() {
     size_t count = 0;
@@ -137,11 +151,6 @@ private:
     return !sums_.empty();
   }
 
-  // Once in each iteration, or at least once where it is in a loop within.
-  bool runsInEachIteration(const BasicBlock *block) const {
-    return dominators_.dominates(block, exiting_) && dominators_.dominates(block, loop_.getLoopLatch());
-  }
-
   bool isUsedAfter(const Sum &sum) const {
     return any_of(sum.operations.front()->users(),
                   [this](const User *user) { return !loop_.contains(cast<Instruction>(user)); });
@@ -156,7 +165,7 @@ private:
   bool canBeGathered(const Sum &sum) {
     const BasicBlock *block = sum.store->getParent();
     if (loops_.getLoopFor(block) != &loop_ || !loop_.isLoopInvariant(sum.store->getPointerOperand()) ||
-        !runsInEachIteration(block))
+        !enz::runsInEachIteration(*block, loop_, dominators_))
       return false;
     const MemoryLocation where = MemoryLocation::get(sum.store);
     const bool after = isUsedAfter(sum);
@@ -165,7 +174,8 @@ private:
       auto other = partOf_.find(access);
       if (other != partOf_.end() && other->second == &sum)
         continue;
-      if (!isModOrRefSet(aliases.getModRefInfo(access, where)) || isApart(*access, sum))
+      if (!isModOrRefSet(aliases.getModRefInfo(access, where)) ||
+          enz::isApart(evolution_, dominators_, loop_, *access, *sum.store))
         continue;
       if (other == partOf_.end())
         return false;
@@ -177,46 +187,6 @@ private:
         return false;
     }
     return true;
-  }
-
-  // Whether `access` is elsewhere in each iteration.
-  bool isApart(Instruction &access, const Sum &sum) {
-    Value *address = getLoadStorePointerOperand(&access);
-    if (!address || !evolution_.isSCEVable(address->getType()))
-      return false;
-    const SCEV *distance =
-        evolution_.getMinusSCEV(evolution_.getSCEV(address), evolution_.getSCEV(sum.store->getPointerOperand()));
-    if (isa<SCEVCouldNotCompute>(distance))
-      return false;
-    const int64_t above = static_cast<int64_t>(layout_.getTypeStoreSize(sum.load->getType()));
-    const TypeSize width = layout_.getTypeStoreSize(getLoadStoreType(&access));
-    if (width.isScalable())
-      return false;
-    const int64_t below = -static_cast<int64_t>(width.getFixedValue());
-    auto isAbove = [&](const SCEV *at) {
-      return evolution_.isKnownPredicate(ICmpInst::ICMP_SGE, at, evolution_.getConstant(at->getType(), above, true));
-    };
-    auto isBelow = [&](const SCEV *at) {
-      return evolution_.isKnownPredicate(ICmpInst::ICMP_SLE, at, evolution_.getConstant(at->getType(), below, true));
-    };
-    if (evolution_.isLoopInvariant(distance, &loop_))
-      return isAbove(distance) || isBelow(distance);
-    // Each iteration touches the place of its own, so that the way from the first to the last does not wrap around.
-    const auto *moving = dyn_cast<SCEVAddRecExpr>(distance);
-    if (!moving || moving->getLoop() != &loop_ || !moving->isAffine() || !runsInEachIteration(access.getParent()))
-      return false;
-    const SCEV *step = moving->getStepRecurrence(evolution_), *count = evolution_.getBackedgeTakenCount(&loop_);
-    const SCEV *first = moving->getStart();
-    if (evolution_.isKnownPositive(step) && isAbove(first))
-      return true;
-    if (evolution_.isKnownNegative(step) && isBelow(first))
-      return true;
-    if (isa<SCEVCouldNotCompute>(count) ||
-        evolution_.getTypeSizeInBits(count->getType()) > evolution_.getTypeSizeInBits(distance->getType()))
-      return false;
-    const SCEV *last =
-        moving->evaluateAtIteration(evolution_.getNoopOrZeroExtend(count, distance->getType()), evolution_);
-    return (evolution_.isKnownNegative(step) && isAbove(last)) || (evolution_.isKnownPositive(step) && isBelow(last));
   }
 
   void gather(const Sum &sum, Instruction &after) {

@@ -17,6 +17,7 @@
 // outermost loops, which the vectoriser treats alike.
 
 #include "apart.h"
+#include "distances.h"
 #include "support.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -271,7 +272,8 @@ bool enz::versionLoops(EnzOpaqueHost &host, Function &function) {
         (checks.size() <= kChecksOfVectoriser &&
          none_of(checks, [&](const auto &check) { return isVain(evolution, check, around); })))
       continue;
-    const enz::Comparisons comparisons(checks, evolution);
+    const bool each = enz::runsInEachIteration(*loop->getLoopPreheader(), around, dominators) && enz::goesOn(around);
+    const enz::Comparisons comparisons(checks, evolution, dominators, each ? &around : nullptr);
     SCEVExpander expander(evolution, "apart");
     if (comparisons.cost(around) > kMostComparisons ||
         (checks.size() > kChecksOfVectoriser && !comparisons.arePromising(around)) ||
