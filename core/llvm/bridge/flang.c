@@ -14,6 +14,7 @@
 #include "flang_products.h"
 #include "flang_rearrange.h"
 #include "flang_shifts.h"
+#include "flang_stacks.h"
 #include "flang_values.h"
 
 // Assignment.
@@ -234,6 +235,10 @@ void _FortranAPointerNullifyDerived(descriptor *d, const derived_type *type, int
 INLINE void apply_mold(descriptor *d, const descriptor *mold, int rank, int attribute)
 {
     const derived_type *type = derived_of(mold);
+    // Where the statement has no bounds, these are those of the other array.
+    const int like = rank < mold->rank ? rank : mold->rank;
+    DIMENSIONS(r, 0, like)
+        move_dimension(&d->dims[r], &mold->dims[r]);
     if (type) {
         become(d, type, rank, attribute);
         return;
@@ -722,6 +727,25 @@ void _FortranAPushArrayConstructorSimpleScalar(constructor *c, const char *from)
     EACH_KIND(to->type, length, LOOP)
 #undef LOOP
     to->dims[0].extent += 1;
+}
+
+// What a statement puts aside.
+
+void *_FortranACreateDescriptorStack(const char *file, int line) { return empty_stack(file, line); }
+void _FortranAPushDescriptor(void *s, const descriptor *d) { put_aside(s, d, d->base); }
+void _FortranADescriptorAt(void *s, size k, descriptor *result) { take_up(s, (wide)k, result); }
+void _FortranADestroyDescriptorStack(void *s) { give_back(s); }
+
+void *_FortranACreateValueStack(const char *file, int line) { return empty_stack(file, line); }
+void _FortranAPushValue(void *s, const descriptor *d) { put_value_aside(s, d); }
+void _FortranAValueAt(void *s, size k, descriptor *result) { take_up(s, (wide)k, result); }
+
+void _FortranADestroyValueStack(void *opaque)
+{
+    stack *s = opaque;
+    for (wide k = 0; k < s->count; k++)
+        free(s->bases[k]);
+    give_back(s);
 }
 
 // Remainders: those of division towards zero, and towards minus infinity.

@@ -5,34 +5,73 @@
 
 #include "flang_values.h"
 
-#define DOT(NAME, T)                                                                                                   \
+// One of both has the kind of the result, the other one any kind of number.
+#define EACH_REAL(type, DO)                                                                                            \
+  switch (type) {                                                                                                      \
+  case REAL8:                                                                                                          \
+    DO(double) break;                                                                                                  \
+  case REAL4:                                                                                                          \
+    DO(float) break;                                                                                                   \
+  case INTEGER1:                                                                                                       \
+    DO(signed char) break;                                                                                             \
+  case INTEGER2:                                                                                                       \
+    DO(short) break;                                                                                                   \
+  case INTEGER4:                                                                                                       \
+    DO(int) break;                                                                                                     \
+  case INTEGER8:                                                                                                       \
+    DO(wide) break;                                                                                                    \
+  default:                                                                                                             \
+    REFUSE("dot_product of these kinds", file, line);                                                                  \
+  }
+
+#define EACH_PRODUCT(X, Y, ADD)                                                                                        \
+  for (wide k = 0; k < x->dims[0].extent; k++) {                                                                       \
+    const X *a = (const X *)(x->base + k * x->dims[0].stride);                                                         \
+    const Y *b = (const Y *)(y->base + k * y->dims[0].stride);                                                         \
+    ADD                                                                                                                \
+  }
+
+#define DOT(NAME, T, TYPE, RIGHT, LEFT)                                                                                \
   T NAME(const descriptor *x, const descriptor *y, const char *file, int line) {                                       \
-    (void)file, (void)line;                                                                                            \
     T out = 0;                                                                                                         \
-    for (wide k = 0; k < x->dims[0].extent; k++)                                                                       \
-      out += *(const T *)(x->base + k * x->dims[0].stride) * *(const T *)(y->base + k * y->dims[0].stride);            \
+    if (x->type == TYPE)                                                                                               \
+      EACH_REAL(y->type, RIGHT)                                                                                        \
+    else if (y->type == TYPE)                                                                                          \
+      EACH_REAL(x->type, LEFT)                                                                                         \
+    else                                                                                                               \
+      REFUSE("dot_product of these kinds", file, line);                                                                \
     return out;                                                                                                        \
   }
 
-DOT(_FortranADotProductReal8, double)
-DOT(_FortranADotProductReal4, float)
+#define BY_DOUBLE(X) EACH_PRODUCT(X, double, out += (double)*a * *b;)
+#define OF_DOUBLE(Y) EACH_PRODUCT(double, Y, out += *a * (double)*b;)
+#define BY_FLOAT(X) EACH_PRODUCT(X, float, out += (float)*a * *b;)
+#define OF_FLOAT(Y) EACH_PRODUCT(float, Y, out += *a * (float)*b;)
+DOT(_FortranADotProductReal8, double, REAL8, OF_DOUBLE, BY_DOUBLE)
+DOT(_FortranADotProductReal4, float, REAL4, OF_FLOAT, BY_FLOAT)
 
-#define COMPLEX_DOT(NAME, T, PART)                                                                                     \
+// The conjugate of the first one's.
+#define COMPLEX_DOT(NAME, T, PART, TYPE, RIGHT, LEFT)                                                                  \
   void NAME(T *result, const descriptor *x, const descriptor *y, const char *file, int line) {                         \
-    (void)file, (void)line;                                                                                            \
     PART re = 0, im = 0;                                                                                               \
-    for (wide k = 0; k < x->dims[0].extent; k++) {                                                                     \
-      const PART *a = (const PART *)(x->base + k * x->dims[0].stride);                                                 \
-      const PART *b = (const PART *)(y->base + k * y->dims[0].stride);                                                 \
-      re += a[0] * b[0] + a[1] * b[1];                                                                                 \
-      im += a[0] * b[1] - a[1] * b[0];                                                                                 \
-    }                                                                                                                  \
+    if (x->type == TYPE && y->type == TYPE)                                                                            \
+      EACH_PRODUCT(PART, PART, re += a[0] * b[0] + a[1] * b[1]; im += a[0] * b[1] - a[1] * b[0];)                      \
+    else if (x->type == TYPE)                                                                                          \
+      EACH_REAL(y->type, RIGHT)                                                                                        \
+    else if (y->type == TYPE)                                                                                          \
+      EACH_REAL(x->type, LEFT)                                                                                         \
+    else                                                                                                               \
+      REFUSE("dot_product of these kinds", file, line);                                                                \
     ((PART *)result)[0] = re;                                                                                          \
     ((PART *)result)[1] = im;                                                                                          \
   }
 
-COMPLEX_DOT(_FortranACppDotProductComplex8, complex16, double)
-COMPLEX_DOT(_FortranACppDotProductComplex4, complex8, float)
+#define BY_COMPLEX8(X) EACH_PRODUCT(X, double, re += (double)*a * b[0]; im += (double)*a * b[1];)
+#define OF_COMPLEX8(Y) EACH_PRODUCT(double, Y, re += a[0] * (double)*b; im -= a[1] * (double)*b;)
+#define BY_COMPLEX4(X) EACH_PRODUCT(X, float, re += (float)*a * b[0]; im += (float)*a * b[1];)
+#define OF_COMPLEX4(Y) EACH_PRODUCT(float, Y, re += a[0] * (float)*b; im -= a[1] * (float)*b;)
+COMPLEX_DOT(_FortranACppDotProductComplex8, complex16, double, COMPLEX8, OF_COMPLEX8, BY_COMPLEX8)
+COMPLEX_DOT(_FortranACppDotProductComplex4, complex8, float, COMPLEX4, OF_COMPLEX4, BY_COMPLEX4)
 
 // What a sum over the inner dimension adds, of elements of the kinds A and B: complex numbers are two of their parts.
 #define REAL_REAL(A, B) re += *(const A *)p * *(const B *)q;

@@ -15,7 +15,9 @@
 // function is found and which is made only if the pointer is not null: a report of progress that nobody asked for.
 //
 // A function that is not inlined and is given a function as argument is called in a copy made for that one, so that
-// recursive functions, too, know what they call.
+// recursive functions, too, know what they call. An internal procedure of Fortran is passed as the address of code that
+// hands it the frame of the procedure around it: the copy is passed the frame itself, and makes such code anew, which
+// its calls need no more than those of the caller.
 //
 // Not handled: more candidates than kCandidateLimit (the call stays as it is), relative virtual tables, and calls with
 // a variable number of arguments.
@@ -27,14 +29,17 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Transforms/Utils/CallPromotionUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 #include <numeric>
 
@@ -542,13 +547,63 @@ bool enz::promoteKnownCalls(Function &function, InlineHistory &history) {
   return changed;
 }
 
-// A copy of a function for calls that pass these functions to it; null where there are too many already.
-static Function *specialised(Function &callee, const SmallDenseMap<unsigned, Function *, 4> &known) {
+namespace {
+
+// A function that is passed to another: as such, or by a trampoline, which hands it the frame of the procedure around
+// it.
+struct Passed {
+  Function *function = nullptr;
+  const IntrinsicInst *trampoline = nullptr;
+};
+
+using Known = SmallDenseMap<unsigned, Passed, 4>;
+
+Passed passedAs(Value *value) {
+  if (auto *function = dyn_cast_or_null<Function>(enz::resolve(value)))
+    return {function, nullptr};
+  const auto *address = dyn_cast<IntrinsicInst>(value);
+  const auto *code = address && address->getIntrinsicID() == Intrinsic::adjust_trampoline
+                         ? dyn_cast<AllocaInst>(address->getArgOperand(0))
+                         : nullptr;
+  const IntrinsicInst *made = nullptr;
+  if (!code || !code->isStaticAlloca())
+    return {};
+  for (const User *user : code->users()) {
+    const auto *use = dyn_cast<IntrinsicInst>(user);
+    if (!use)
+      return {};
+    if (use->getIntrinsicID() == Intrinsic::init_trampoline && !made)
+      made = use;
+    else if (use->getIntrinsicID() != Intrinsic::adjust_trampoline && !use->isLifetimeStartOrEnd())
+      return {};
+  }
+  auto *function = made ? dyn_cast<Function>(made->getArgOperand(1)) : nullptr;
+  return {function, function ? made : nullptr};
+}
+
+// An optional procedure that is passed is there: its address, or that as a number, is not null.
+void answerPresence(Value &address) {
+  for (User *user : make_early_inc_range(address.users())) {
+    auto *compare = dyn_cast<ICmpInst>(user);
+    const auto *none = compare && compare->isEquality() ? dyn_cast<Constant>(compare->getOperand(1)) : nullptr;
+    if (none && none->isNullValue()) {
+      compare->replaceAllUsesWith(
+          ConstantInt::getBool(compare->getType(), compare->getPredicate() == ICmpInst::ICMP_NE));
+      compare->eraseFromParent();
+    } else if (auto *number = dyn_cast<PtrToIntInst>(user)) {
+      answerPresence(*number);
+    }
+  }
+}
+
+// A copy of a function for calls that pass these functions to it; null where there are too many already. It is given
+// frames where its parameters were trampolines, and makes those anew.
+Function *specialised(Function &callee, const Known &known) {
   Module &module = *callee.getParent();
   std::string name = (callee.getName() + enz::kSpecialised).str();
   for (unsigned i = 0; i < callee.arg_size(); ++i)
-    if (Function *function = known.lookup(i))
-      name += "." + std::to_string(i) + "." + function->getName().str();
+    if (const Passed passed = known.lookup(i); passed.function)
+      name += "." + std::to_string(i) + (passed.trampoline ? ".within." : ".") + passed.function->getName().str();
   if (Function *made = module.getFunction(name))
     return made->getFunctionType() == callee.getFunctionType() ? made : nullptr;
   if (count_if(module, [](const Function &f) { return f.getName().contains(enz::kSpecialised); }) >= kSpecialisedLimit)
@@ -571,10 +626,25 @@ static Function *specialised(Function &callee, const SmallDenseMap<unsigned, Fun
     copy->addFnAttr(Attribute::NoInline);
   else if (callee.hasFnAttribute(Attribute::OptimizeNone))
     copy->removeFnAttr(Attribute::NoInline);
-  for (auto [index, function] : known)
-    copy->getArg(index)->replaceAllUsesWith(function);
+  for (const auto &[index, passed] : known) {
+    Argument *argument = copy->getArg(index);
+    if (!passed.trampoline) {
+      argument->replaceAllUsesWith(passed.function);
+      continue;
+    }
+    copy->removeParamAttrs(index, AttributeMask(copy->getAttributes().getParamAttrs(index)));
+    IRBuilder<> build(&*copy->getEntryBlock().getFirstInsertionPt());
+    auto *code = build.Insert(cast<AllocaInst>(passed.trampoline->getArgOperand(0))->clone());
+    Value *address = build.CreateIntrinsic(Intrinsic::adjust_trampoline, ArrayRef<Type *>(), {code});
+    argument->replaceAllUsesWith(address);
+    answerPresence(*address);
+    build.SetInsertPoint(cast<Instruction>(address));
+    build.CreateIntrinsic(Intrinsic::init_trampoline, ArrayRef<Type *>(), {code, passed.function, argument});
+  }
   return copy;
 }
+
+} // namespace
 
 bool enz::specialiseCallees(EnzOpaqueHost &host, Function &function) {
   bool changed = false;
@@ -586,16 +656,24 @@ bool enz::specialiseCallees(EnzOpaqueHost &host, Function &function) {
           enz::isGenerated(callee->getName()) || callee->getInstructionCount() > kSpecialisedSize ||
           callee->hasFnAttribute("enzyme_inactive"))
         continue;
-      SmallDenseMap<unsigned, Function *, 4> known;
+      Known known;
       for (unsigned i = 0; i < call->arg_size(); ++i)
-        if (auto *passed = dyn_cast_or_null<Function>(resolve(call->getArgOperand(i)));
-            passed && !callee->getArg(i)->use_empty())
+        if (const Passed passed = passedAs(call->getArgOperand(i));
+            passed.function && !callee->getArg(i)->use_empty() &&
+            (!passed.trampoline || DominatorTree(function).dominates(passed.trampoline, call)))
           known[i] = passed;
       Function *copy = known.empty() ? nullptr : specialised(*callee, known);
-      if (copy) {
-        call->setCalledFunction(copy);
-        changed = true;
-      }
+      if (!copy)
+        continue;
+      call->setCalledFunction(copy);
+      changed = true;
+      for (const auto &[index, passed] : known)
+        if (passed.trampoline) {
+          Value *address = call->getArgOperand(index);
+          call->setArgOperand(index, passed.trampoline->getArgOperand(2));
+          call->removeParamAttrs(index, AttributeMask(call->getParamAttributes(index)));
+          RecursivelyDeleteTriviallyDeadInstructions(address);
+        }
     }
   if (changed)
     host.functions->invalidate(function, PreservedAnalyses::none());
