@@ -1,5 +1,5 @@
-// What `forall`, and `where` within it, put aside until all of a statement has been evaluated: values, and the places that
-// they are for, by descriptors of one rank and type. Part of flang.c.
+// What `forall`, and `where` within it, put aside until all of a statement has been evaluated: values, and the places
+// that they are for, by descriptors of one rank and type. Part of flang.c.
 
 #ifndef ENZYME_FLANG_STACKS_H
 #define ENZYME_FLANG_STACKS_H

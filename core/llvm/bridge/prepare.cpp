@@ -369,6 +369,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
   if (stack || more)
     addLoopWork(second);
   run(*host, *clone, std::move(second));
+  if (enz::copyAsStored(*clone)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager promoted;
+    addCleanup(promoted);
+    run(*host, *clone, std::move(promoted));
+  }
   if (enz::alignMemory(*clone)) {
     host->functions->invalidate(*clone, PreservedAnalyses::none());
     FunctionPassManager aligned;
