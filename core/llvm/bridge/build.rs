@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 100] = [
+const SOURCES: [&str; 101] = [
     "plugin",
     "options",
     "host",
@@ -94,6 +94,7 @@ const SOURCES: [&str; 100] = [
     "apart",
     "distances",
     "begins",
+    "upward",
     "slots",
     "versions",
     "mirror",

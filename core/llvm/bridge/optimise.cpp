@@ -237,6 +237,7 @@ void enz_optimise(EnzHost host, const EnzValue *functions, size_t count, uint32_
     enz::versionLoops(*host, *function);
     if (enz::splitScatters(*host, *function))
       enz::versionLoops(*host, *function);
+    enz::runUpward(*host, *function);
   }
 }
 

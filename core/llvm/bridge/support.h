@@ -336,6 +336,9 @@ bool sinkStores(EnzOpaqueHost &host, llvm::Function &function);
 // Makes sums over the iterations of a loop in registers that were made in memory (sums.cpp); whether anything changed.
 bool gatherSums(EnzOpaqueHost &host, llvm::Function &function);
 
+// Has innermost loops whose iterations are independent go up through memory (upward.cpp); whether anything changed.
+bool runUpward(EnzOpaqueHost &host, llvm::Function &function);
+
 // Has what is copied through stack slots moved as what was stored there (slots.cpp); whether anything changed.
 bool copyAsStored(llvm::Function &function);
 
