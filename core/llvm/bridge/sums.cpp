@@ -105,8 +105,10 @@ public:
     for (const Sum &sum : sums_)
       if (canBeGathered(sum))
         found.push_back(&sum);
-    if (found.empty() || !isolate())
+    if (found.empty())
       return false;
+    if (!isolate())
+      return true;
     // In the order of the loop: what is used after it is the last that memory holds.
     Instruction &after = *exit_->getFirstInsertionPt();
     for (const Sum *sum : found)
