@@ -1,6 +1,7 @@
 //! Where the flags allow it, derivatives call the vector functions of libmvec in their loops, as the primal does: looked up in the assembly of
 //! `tests/vectors/loop.c` and of kernels of the benchmark and of the corpus, which are then run.
-//! And loops of vectors store no zeros that the next iteration overwrites, nor divide by what stays.
+//! And loops of vectors store no zeros that the next iteration overwrites, nor divide by what stays, and
+//! go up through rows whose order is free.
 //!
 //! Not tested: SLEEF, which clang takes for other processors alone (`-fveclib=SLEEF` is refused for x86-64).
 #![allow(clippy::unwrap_used)]
@@ -168,4 +169,18 @@ fn a_divisor_that_stays_has_one_reciprocal() {
     let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
     assert_eq!(count("fdiv <2 x double>"), 1, "{text}");
     assert_eq!(count("fdiv arcp double 1.000000e+00"), 1, "{text}");
+}
+
+/// A loop of vectors that goes down has addresses below the element that it counts.
+#[test]
+fn rows_whose_order_is_free_are_gone_through_upward() {
+    let folder = toolchain::scratch().unwrap();
+    let output = folder.path().join("rows.ll");
+    let source = root().join("tests/vectors/rows.c");
+    let compilation = Compilation::new(source, &output, Level::O2).with_plugin().unwrap();
+    compilation.only_compile().flags(["-S", "-emit-llvm"]).build().unwrap();
+    let text = std::fs::read_to_string(&output).unwrap();
+    assert!(text.lines().filter(|line| line.contains("load <2 x double>")).count() >= 4, "{text}");
+    let below = text.lines().filter(|line| line.contains("getelementptr") && line.contains(", i64 -")).count();
+    assert_eq!(below, 0, "{text}");
 }
