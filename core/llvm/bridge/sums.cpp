@@ -153,11 +153,6 @@ private:
     return !sums_.empty();
   }
 
-  bool isUsedAfter(const Sum &sum) const {
-    return any_of(sum.operations.front()->users(),
-                  [this](const User *user) { return !loop_.contains(cast<Instruction>(user)); });
-  }
-
   // Two places of this kind are the same or have nothing in common.
   bool isWhole(const Sum &sum) const {
     const uint64_t size = layout_.getTypeStoreSize(sum.load->getType());
@@ -170,7 +165,7 @@ private:
         !enz::runsInEachIteration(*block, loop_, dominators_))
       return false;
     const MemoryLocation where = MemoryLocation::get(sum.store);
-    const bool after = isUsedAfter(sum);
+    const bool after = enz::isUsedAfter(sum, loop_);
     BatchAAResults aliases(results_);
     for (Instruction *access : accesses_) {
       auto other = partOf_.find(access);
@@ -182,7 +177,8 @@ private:
       if (other == partOf_.end())
         return false;
       const Sum &second = *other->second;
-      if (second.load->getType() != sum.load->getType() || !isWhole(second) || !isWhole(sum) || isUsedAfter(second))
+      if (second.load->getType() != sum.load->getType() || !isWhole(second) || !isWhole(sum) ||
+          enz::isUsedAfter(second, loop_))
         return false;
       // What is used after the loop is what memory holds then: the last one in each iteration.
       if (after && (second.store->getParent() != sum.store->getParent() || !second.store->comesBefore(sum.store)))
