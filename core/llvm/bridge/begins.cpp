@@ -19,7 +19,6 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -64,7 +63,7 @@ private:
         continue;
       const std::optional<enz::Sum> sum = enz::sumAt(*store, loop);
       if (!sum || !enz::isUndisturbed(*sum) || sum->load->getType() != zero.getValueOperand()->getType() ||
-          !isUntouched(zero, *sum->load, loop))
+          !isUntouched(zero, *sum, loop))
         continue;
       sum->load->replaceAllUsesWith(zero.getValueOperand());
       sum->load->eraseFromParent();
@@ -74,8 +73,10 @@ private:
     return false;
   }
 
-  // Whether all ways from `zero` lead to `load`, and nothing on them touches the place.
-  bool isUntouched(const StoreInst &zero, const LoadInst &load, const Loop &loop) {
+  // Whether all ways from `zero` lead to `sum`, and nothing on them, nor in it, touches the place.
+  bool isUntouched(const StoreInst &zero, const enz::Sum &sum, const Loop &loop) {
+    const LoadInst &load = *sum.load;
+    const StoreInst &store = *sum.store;
     const MemoryLocation where = MemoryLocation::get(&zero);
     BatchAAResults aliases(results_);
     auto areElsewhere = [&](auto from, auto to) {
@@ -84,6 +85,8 @@ private:
                (!isModOrRefSet(aliases.getModRefInfo(&inst, where)) || isApart(inst, zero));
       });
     };
+    if (!areElsewhere(std::next(load.getIterator()), store.getIterator()))
+      return false;
     const BasicBlock *first = zero.getParent(), *last = load.getParent();
     if (first == last)
       return zero.comesBefore(&load) && areElsewhere(std::next(zero.getIterator()), load.getIterator());

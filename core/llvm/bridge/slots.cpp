@@ -14,7 +14,6 @@
 
 #include "support.h"
 
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;

@@ -73,6 +73,40 @@ public:
            });
   }
 
+  bool turn() {
+    BasicBlock *preheader = loop_.getLoopPreheader();
+    Instruction *before = preheader->getTerminator();
+    SCEVExpander expander(evolution_, "upward");
+    SmallVector<const SCEV *, 4> last;
+    for (const Counter &counter : counters_)
+      last.push_back(counter.values->evaluateAtIteration(count_, evolution_));
+    if (!expander.isSafeToExpandAt(count_, before) ||
+        !all_of(last, [&](const SCEV *value) { return expander.isSafeToExpandAt(value, before); }))
+      return false;
+    SmallVector<Value *, 4> starts;
+    for (const auto &[counter, value] : zip_equal(counters_, last))
+      starts.push_back(expander.expandCodeFor(value, counter.phi->getType(), before));
+    Value *most = expander.expandCodeFor(count_, count_->getType(), before);
+    auto *branch = cast<BranchInst>(block_.getTerminator());
+    IRBuilder<> build(branch);
+    for (const auto &[counter, start] : zip_equal(counters_, starts)) {
+      const APInt step = cast<SCEVConstant>(counter.values->getStepRecurrence(evolution_))->getAPInt();
+      Value *back = build.getInt(-step);
+      Value *next = counter.phi->getType()->isPointerTy() ? build.CreatePtrAdd(counter.phi, back)
+                                                          : build.CreateAdd(counter.phi, back);
+      counter.phi->setIncomingValueForBlock(preheader, start);
+      counter.phi->setIncomingValueForBlock(&block_, next);
+    }
+    auto *turns = PHINode::Create(count_->getType(), 2, "", block_.begin());
+    turns->addIncoming(ConstantInt::get(count_->getType(), 0), preheader);
+    turns->addIncoming(build.CreateNUWAdd(turns, ConstantInt::get(count_->getType(), 1)), &block_);
+    Value *old = branch->getCondition(), *done = build.CreateICmpEQ(turns, most);
+    branch->setCondition(branch->getSuccessor(0) == &block_ ? build.CreateNot(done) : done);
+    RecursivelyDeleteTriviallyDeadInstructions(old);
+    evolution_.forgetLoop(&loop_);
+    return true;
+  }
+
 private:
   // -1 or 1 for an access that goes down or up by its size, 0 for one that stays, 2 for any other.
   int directionOf(Instruction &inst) const {
@@ -152,42 +186,6 @@ private:
            !info.hasLoadStoreDependenceInvolvingLoopInvariantAddress() && info.getPSE().getPredicate().isAlwaysTrue();
   }
 
-public:
-  bool turn() {
-    BasicBlock *preheader = loop_.getLoopPreheader();
-    Instruction *before = preheader->getTerminator();
-    SCEVExpander expander(evolution_, "upward");
-    SmallVector<const SCEV *, 4> last;
-    for (const Counter &counter : counters_)
-      last.push_back(counter.values->evaluateAtIteration(count_, evolution_));
-    if (!expander.isSafeToExpandAt(count_, before) ||
-        !all_of(last, [&](const SCEV *value) { return expander.isSafeToExpandAt(value, before); }))
-      return false;
-    SmallVector<Value *, 4> starts;
-    for (const auto &[counter, value] : zip_equal(counters_, last))
-      starts.push_back(expander.expandCodeFor(value, counter.phi->getType(), before));
-    Value *most = expander.expandCodeFor(count_, count_->getType(), before);
-    auto *branch = cast<BranchInst>(block_.getTerminator());
-    IRBuilder<> build(branch);
-    for (const auto &[counter, start] : zip_equal(counters_, starts)) {
-      const APInt step = cast<SCEVConstant>(counter.values->getStepRecurrence(evolution_))->getAPInt();
-      Value *back = build.getInt(-step);
-      Value *next = counter.phi->getType()->isPointerTy() ? build.CreatePtrAdd(counter.phi, back)
-                                                          : build.CreateAdd(counter.phi, back);
-      counter.phi->setIncomingValueForBlock(preheader, start);
-      counter.phi->setIncomingValueForBlock(&block_, next);
-    }
-    auto *turns = PHINode::Create(count_->getType(), 2, "", block_.begin());
-    turns->addIncoming(ConstantInt::get(count_->getType(), 0), preheader);
-    turns->addIncoming(build.CreateNUWAdd(turns, ConstantInt::get(count_->getType(), 1)), &block_);
-    Value *old = branch->getCondition(), *done = build.CreateICmpEQ(turns, most);
-    branch->setCondition(branch->getSuccessor(0) == &block_ ? build.CreateNot(done) : done);
-    RecursivelyDeleteTriviallyDeadInstructions(old);
-    evolution_.forgetLoop(&loop_);
-    return true;
-  }
-
-private:
   Loop &loop_;
   BasicBlock &block_;
   ScalarEvolution &evolution_;
