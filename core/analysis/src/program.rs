@@ -100,7 +100,7 @@ impl Units {
             order.extend(group);
         }
         timing.of("analysis: memory, from callers", || {
-            pass_down(&order, &mut memories);
+            pass_down(&order, &group_of, &mut memories);
             find_foreign(roots, &group_of, &mut memories);
         });
         let mut units: BTreeMap<FuncId, Unit> = BTreeMap::new();
@@ -319,16 +319,23 @@ fn dispatch_only(
     only
 }
 
-/// Tells callees what the memory is that their callers pass to them, callers first.
-fn pass_down(order: &[FuncId], memories: &mut BTreeMap<FuncId, FuncMemory>) {
+/// Tells callees what the memory is that their callers pass to them, callers first. Functions that call each other have their classes in
+/// common.
+fn pass_down(
+    order: &[FuncId],
+    group_of: &BTreeMap<FuncId, Vec<FuncId>>,
+    memories: &mut BTreeMap<FuncId, FuncMemory>,
+) {
     for f in order.iter().rev() {
         let Some(memory) = memories.get_mut(f) else { continue };
         memory.spread_copies();
         let (classes, calls) = (memory.classes.clone(), memory.callees.clone());
         for (i, g) in calls {
             let Some(placed) = memories.get(f).and_then(|m| m.calls.get(&i)).cloned() else { continue };
-            if let Some(callee) = memories.get_mut(&g) {
-                callee.learn(&placed, &classes);
+            for g in group_of.get(&g).into_iter().flatten() {
+                if let Some(callee) = memories.get_mut(g) {
+                    callee.learn(&placed, &classes);
+                }
             }
         }
     }

@@ -15,6 +15,9 @@
 // integers of 8 or 16 bits or vectors of them, in places that are next to each other, a known number of times. What
 // else such a loop does stays where it is. And the same accesses, with no others between, in a row in one block.
 //
+// Loops that swap a few words, as Rust swaps two structures of any kind, are unrolled: what lies in structures is known
+// by its distance from their beginning, which one access to all their words blurs.
+//
 // What of these bytes was read before as a number is stored in pieces that are shifted out of it. Where all pieces of
 // one or more numbers are stored in a row, the numbers are stored instead, if none is stored partly over another.
 
@@ -25,6 +28,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
@@ -35,6 +39,9 @@ namespace {
 
 // So many numbers are stored side by side, as an exchange does.
 constexpr size_t kMostNumbers = 2;
+
+// So many words are swapped one by one.
+constexpr uint64_t kFewWords = 32;
 
 // What one loop moves: the store and the load that gives it its value, and, for a swap, another pair the other way.
 struct Moves {
@@ -47,6 +54,10 @@ bool isBytes(const Type *type) {
   return scalar->isIntegerTy(8) || scalar->isIntegerTy(16);
 }
 
+bool isWord(const Instruction &access) {
+  return getLoadStoreType(&access)->isIntegerTy(64) && !access.hasMetadata(LLVMContext::MD_tbaa);
+}
+
 // The moves of a loop that does nothing else to memory.
 std::optional<Moves> movesOf(const Loop &loop) {
   Moves moves;
@@ -54,14 +65,15 @@ std::optional<Moves> movesOf(const Loop &loop) {
   for (BasicBlock *block : loop.blocks())
     for (Instruction &inst : *block) {
       if (auto *store = dyn_cast<StoreInst>(&inst)) {
-        if (!store->isSimple() || !isBytes(store->getValueOperand()->getType()) || moves.stores.size() == 2)
+        if (!store->isSimple() || !(isBytes(store->getValueOperand()->getType()) || isWord(*store)) ||
+            moves.stores.size() == 2)
           return std::nullopt;
         moves.stores.push_back(store);
       } else if (auto *load = dyn_cast<LoadInst>(&inst)) {
         if (!load->isSimple() || !load->hasOneUse() || loads.size() == 2)
           return std::nullopt;
         loads.push_back(load);
-      } else if (inst.mayReadOrWriteMemory() || inst.mayThrow()) {
+      } else if ((inst.mayReadOrWriteMemory() || inst.mayThrow()) && !isa<AssumeInst, NoAliasScopeDeclInst>(inst)) {
         return std::nullopt;
       }
     }
@@ -106,6 +118,10 @@ public:
     for (const SCEV *needed : {to, from, bytes})
       if (!expander.isSafeToExpandAt(needed, end))
         return false;
+    const auto *few = dyn_cast<SCEVConstant>(times);
+    const bool words = isWord(*moves->stores[0]);
+    if (words && (!swap || down || !few || few->getAPInt().ugt(kFewWords)))
+      return false;
     Value *count = expander.expandCodeFor(bytes, word, end->getIterator());
     Value *target = expander.expandCodeFor(to, to->getType(), end->getIterator());
     Value *source = expander.expandCodeFor(from, from->getType(), end->getIterator());
@@ -115,7 +131,10 @@ public:
       target = at.CreateGEP(at.getInt8Ty(), target, back);
       source = at.CreateGEP(at.getInt8Ty(), source, back);
     }
-    move(end, *moves->stores[0], target, source, count, down, swap);
+    if (words)
+      swapWords(end, *moves->stores[0], target, source, few->getAPInt().getZExtValue());
+    else
+      move(end, *moves->stores[0], target, source, count, down, swap);
     for (StoreInst *store : moves->stores)
       store->eraseFromParent();
     for (LoadInst *load : moves->loads)
@@ -353,6 +372,18 @@ private:
            start(loop, &second, second.getPointerOperand()) == from &&
            start(loop, &second, moves.loads[1]->getPointerOperand()) == to &&
            all_of(moves.loads, [&](LoadInst *load) { return load->comesBefore(&first) && load->comesBefore(&second); });
+  }
+
+  static void swapWords(Instruction *end, const StoreInst &store, Value *to, Value *from, uint64_t count) {
+    IRBuilder<> at(end);
+    at.SetCurrentDebugLocation(store.getDebugLoc());
+    Type *word = at.getInt64Ty();
+    for (uint64_t n = 0; n < count; ++n) {
+      Value *one = at.CreateConstGEP1_64(word, to, n), *other = at.CreateConstGEP1_64(word, from, n);
+      Value *first = at.CreateAlignedLoad(word, one, Align(1)), *second = at.CreateAlignedLoad(word, other, Align(1));
+      at.CreateAlignedStore(second, one, Align(1));
+      at.CreateAlignedStore(first, other, Align(1));
+    }
   }
 
   // Moves or swaps `count` bytes before `end`, which ends a block, in the order of a loop that runs up or down.

@@ -12,6 +12,8 @@
 // - Functions of the C++ library that link nodes get the bodies of library.c.
 // - `mempcpy` is `memcpy` and an addition; calls of functions that copy, fill, round and move signs are instructions.
 // - Calls that were written without a prototype, as C calls Fortran, pass what their function takes.
+// - A sum or product of integers that comes with whether it overflowed is one by itself, of which is known of what it is
+//   a multiple.
 // - What -ffast-math allows is not done where the program itself is not optimised: `(x + M) - M` rounds there.
 //
 // Vector operations are those of vectors.cpp, assembly that of assembly.cpp. What is not known here stays as it is.
@@ -448,6 +450,20 @@ bool enz::normalise(Function &function) {
       for (Instruction &inst : block)
         inst.setMetadata(LLVMContext::MD_invariant_group, nullptr);
   return changed;
+}
+
+bool enz::plainResults(Function &function) {
+  SmallVector<ExtractValueInst *, 8> results;
+  for (Instruction &inst : instructions(function))
+    if (auto *taken = dyn_cast<ExtractValueInst>(&inst);
+        taken && isa<WithOverflowInst>(taken->getAggregateOperand()) && taken->getIndices().front() == 0)
+      results.push_back(taken);
+  for (ExtractValueInst *taken : results) {
+    const auto *from = cast<WithOverflowInst>(taken->getAggregateOperand());
+    taken->replaceAllUsesWith(IRBuilder<>(taken).CreateBinOp(from->getBinaryOp(), from->getLHS(), from->getRHS()));
+    taken->eraseFromParent();
+  }
+  return !results.empty();
 }
 
 // Which field of a record is meant, the analysis of memory tells by constant offsets: `left` or `right` of a node of a

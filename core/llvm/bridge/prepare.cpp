@@ -407,6 +407,8 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(emptied);
     run(*host, *clone, std::move(emptied));
   }
+  if (enz::plainResults(*clone))
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
   if (enz::distrustMemories(*host, *clone))
     host->functions->invalidate(*clone, PreservedAnalyses::none());
   enz::revealCounters(*host, *clone);

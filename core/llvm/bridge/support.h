@@ -302,6 +302,9 @@ void roundValues(llvm::Module &module);
 // Makes atomic additions of loops of compare-and-exchange; returns whether there were any.
 bool raiseAtomicAdditions(llvm::Function &function);
 
+// Computes anew what comes with whether it overflowed; returns whether there was any.
+bool plainResults(llvm::Function &function);
+
 // Makes calls of loops that copy or swap bytes; returns whether there were any.
 bool lowerCopyLoops(EnzOpaqueHost &host, llvm::Function &function);
 

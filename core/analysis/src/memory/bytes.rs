@@ -221,7 +221,7 @@ fn mark(map: &mut [Cell], at: i64, item: &Item, rank: Rank, moved: Option<Moved>
             let turns =
                 moved.is_some() && rank.proof >= Proof::Passed && cell.rank.is_some_and(|r| r.apart == rank.apart);
             let several = moved == Some(Moved { several: true });
-            let doubtful = weak || (both || turns || several) && item.ty != ByteType::Integer;
+            let doubtful = (weak || both || turns || several) && item.ty != ByteType::Integer;
             cell.clash |= doubtful && cell.ty.is_some_and(|t| t != ByteType::Integer) && kinds[0] != kinds[1];
             let float = moved.is_some() && matches!(item.ty, ByteType::Float(_));
             if stronger == Some(rank) || float && cell.ty == Some(ByteType::Integer) {

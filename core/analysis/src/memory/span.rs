@@ -86,6 +86,14 @@ impl Span {
         (0..=further).map(move |n| Span::at(self.offset.wrapping_add((self.stride as i64).wrapping_mul(n))))
     }
 
+    /// Whether this goes both ways and has all offsets of `other`.
+    pub fn covers(self, other: Span) -> bool {
+        self.way == Steps::Both
+            && self.stride != 0
+            && other.stride.is_multiple_of(self.stride)
+            && self.offset.abs_diff(other.offset).is_multiple_of(self.stride)
+    }
+
     /// All offsets moved by `by`.
     pub fn shift(self, by: i64) -> Span {
         Span { offset: self.offset.wrapping_add(by), ..self }.normal()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enzyme_ir::ByteType;
 use indexmap::IndexMap;
 
-use super::span::{Span, Steps};
+use super::span::{Span, Steps, gcd};
 use super::{Item, Object, Proof, add_item};
 
 /// More places for pointers than this in one class are no longer told apart.
@@ -242,7 +242,7 @@ impl Store {
     fn edge(&self, at: Addr) -> Option<Addr> {
         let edges = &self.raw[at.class as usize].edges;
         let exact = edges.iter().find(|(s, _)| *s == at.span);
-        exact.or_else(|| edges.iter().find(|(s, _)| *s == Span::anywhere())).map(|e| e.1)
+        exact.or_else(|| edges.iter().find(|(s, _)| s.covers(at.span))).map(|e| e.1)
     }
 
     /// Whether the program says that floats lie at this place: then no pointers do, whatever is copied from there to where some are.
@@ -282,7 +282,7 @@ impl Store {
                 let at = self.resolve(at);
                 let raw = &mut self.raw[at.class as usize];
                 let place = raw.edges.iter().position(|(s, _)| *s == at.span);
-                let place = place.or_else(|| raw.edges.iter().position(|(s, _)| *s == Span::anywhere()));
+                let place = place.or_else(|| raw.edges.iter().position(|(s, _)| s.covers(at.span)));
                 if let Some(e) = place.and_then(|n| raw.edges.get_mut(n)) {
                     e.1 = joined;
                 }
@@ -297,12 +297,17 @@ impl Store {
         }
     }
 
-    /// Joins what pointers in the same places point to; too many places are no longer told apart.
+    /// Joins what pointers in the same places point to; too many places are no longer told apart but by what they leave, divided by the
+    /// length of what lies there side by side.
     fn gather(&mut self, class: u32) {
         let mut edges = std::mem::take(&mut self.raw[class as usize].edges);
         let places: BTreeSet<Span> = edges.iter().map(|(at, _)| *at).collect();
         if places.len() > MAX_EDGES {
-            edges.iter_mut().for_each(|e| e.0 = Span::anywhere());
+            let length = places.iter().fold(0, |length, at| gcd(length, at.stride));
+            let left = |at: Span| Span::at(at.offset).step(length, Steps::Both);
+            let told = length.is_multiple_of(POINTER) && length != 0;
+            let told = told && places.iter().map(|at| left(*at)).collect::<BTreeSet<Span>>().len() <= MAX_EDGES / 2;
+            edges.iter_mut().for_each(|e| e.0 = if told { left(e.0) } else { Span::anywhere() });
         }
         let mut gathered: IndexMap<Span, Addr> = IndexMap::new();
         for (at, to) in edges {
