@@ -321,11 +321,7 @@ fn dispatch_only(
 
 /// Tells callees what the memory is that their callers pass to them, callers first. Functions that call each other have their classes in
 /// common.
-fn pass_down(
-    order: &[FuncId],
-    group_of: &BTreeMap<FuncId, Vec<FuncId>>,
-    memories: &mut BTreeMap<FuncId, FuncMemory>,
-) {
+fn pass_down(order: &[FuncId], group_of: &BTreeMap<FuncId, Vec<FuncId>>, memories: &mut BTreeMap<FuncId, FuncMemory>) {
     for f in order.iter().rev() {
         let Some(memory) = memories.get_mut(f) else { continue };
         memory.spread_copies();

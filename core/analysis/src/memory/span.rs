@@ -233,6 +233,14 @@ mod tests {
     }
 
     #[test]
+    fn both_ways_cover_what_leaves_the_same() {
+        let both = |offset| Span { way: Steps::Both, ..every(offset, 16) };
+        assert!(both(8).covers(Span::at(-24)) && both(8).covers(down(24, 32)) && both(8).covers(few(8, 16, 2)));
+        assert!(!both(8).covers(Span::at(16)) && !both(8).covers(every(8, 8)) && !every(8, 16).covers(Span::at(24)));
+        assert!(Span::anywhere().covers(every(3, 8)) && !Span::at(8).covers(Span::at(8)));
+    }
+
+    #[test]
     fn overlaps_respect_residues_and_directions() {
         // An array of { int, double } from 0 on; its ints and its doubles.
         assert!(!every(0, 16).overlaps(4, every(8, 16), 8));

@@ -103,6 +103,46 @@ fn a_number_is_no_address() {
 }
 
 #[test]
+fn many_places_of_pairs_are_told_apart() {
+    let store = |n: i64| {
+        format!(
+            "  %a{n} = getelementptr i8, ptr %b, i64 {}\n  store ptr %x, ptr %a{n}\n  %c{n} = getelementptr i8, ptr %b, i64 {}\n\
+             \x20 store ptr %y, ptr %c{n}\n",
+            n * 16,
+            n * 16 + 8
+        )
+    };
+    let function = |more: &str| {
+        let stores: String = (0..40).map(store).collect();
+        format!(
+            "define void @f(ptr %p, ptr %x, ptr %y, i64 %i) {{\n  %b = getelementptr {{ ptr, ptr }}, ptr %p, i64 %i\n{stores}{more}\
+             \x20 store double 1.0, ptr %y\n  ret void\n}}\n"
+        )
+    };
+    let found = |text: &str| {
+        let module = parse(&format!("{HEAD}{text}"));
+        let lines = show(&module, &analyze(&module), module.find_func("f").unwrap());
+        lines.lines().filter(|line| !line.contains(" p: ") && !line.starts_with("i: ")).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(found(&function("")), "x: parameter\ny: double parameter");
+    // By as little as nothing tells two of them apart, they are one.
+    let odd = "  %d = getelementptr i8, ptr %p, i64 %i\n  %z = load ptr, ptr %d\n";
+    assert_eq!(found(&function(odd)), "x y z: double parameter");
+}
+
+#[test]
+fn what_is_passed_is_known_to_all_that_call_each_other() {
+    let text = "define internal void @one(ptr %p, ptr %q, i1 %c) {\n  call void @other(ptr %p, ptr %q, i1 %c)\n  ret void\n}\n\
+         define internal void @other(ptr %p, ptr %q, i1 %c) {\n  %x = load i64, ptr %p\n  store i64 %x, ptr %q\n\
+         \x20 br i1 %c, label %go, label %end\ngo:\n  call void @one(ptr %q, ptr %p, i1 false)\n  br label %end\nend:\n  ret void\n}\n\
+         define void @f(ptr %v, ptr %w, i1 %c) {\n  %d = load ptr, ptr %v\n  %y = load double, ptr %d\n\
+         \x20 call void @one(ptr %v, ptr %w, i1 %c)\n  ret void\n}\n";
+    let module = parse(&format!("{HEAD}{text}"));
+    let found = show(&module, &analyze(&module), module.find_func("other").unwrap());
+    assert!(found.lines().any(|line| line == "x: double"), "{found}");
+}
+
+#[test]
 fn globals() {
     check("define void @f() {\n  %x = load double, ptr @g\n  ret void\n}\n", "@g: @g double");
     check(

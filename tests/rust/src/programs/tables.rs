@@ -1,0 +1,66 @@
+//! Tables of several kinds beside each other: texts, numbers, vectors, and structures of them, in hash maps that grow and vectors that are
+//! sorted, by more elements than are sorted one by one.
+
+use std::collections::HashMap;
+
+use super::Number;
+
+/// Readings by the name of who took them, in the order of the names.
+pub fn readings<T: Number>(x: &[T]) -> T {
+    let mut sums: HashMap<String, T> = HashMap::new();
+    let mut all: HashMap<String, Vec<T>> = HashMap::new();
+    for (n, v) in x.iter().cycle().take(40).enumerate() {
+        sums.insert(format!("reading {n}"), *v * *v);
+        all.entry(format!("station {}", n % 9)).or_default().push(*v * (1.0 + n as f64));
+    }
+    let mut sorted: Vec<(&String, &T)> = sums.iter().collect();
+    sorted.sort_by(|a, b| a.0.cmp(b.0));
+    let mut stations: Vec<(&String, &Vec<T>)> = all.iter().collect();
+    stations.sort_by_key(|station| station.0);
+    let single: T = sorted.iter().enumerate().map(|(n, (name, v))| **v * (n + name.len()) as f64).sum();
+    let joint: T = stations.iter().map(|(_, of)| of.iter().copied().sum::<T>() * of[0]).sum();
+    single + joint * 0.01
+}
+
+struct Row<T> {
+    name: String,
+    values: Vec<T>,
+    weight: T,
+}
+
+/// Rows of a table, sorted by their weights.
+pub fn ranked_rows<T: Number>(x: &[T]) -> T {
+    let mut rows: Vec<Row<T>> = Vec::new();
+    for n in 0..30 {
+        let (a, b) = (x[n % x.len()], x[(n * 5 + 1) % x.len()]);
+        let values = (0..=n % 4).map(|k| a * (k as f64 + 1.0) + b.sin()).collect();
+        rows.push(Row { name: format!("row {n}"), values, weight: a * b + ((n * 7) % 30) as f64 });
+    }
+    rows.sort_by(|a, b| b.weight.re().total_cmp(&a.weight.re()));
+    let share =
+        |(n, row): (usize, &Row<T>)| row.values.iter().copied().sum::<T>() * row.weight * (n + row.name.len()) as f64;
+    rows.iter().enumerate().map(share).sum::<T>() * 0.001
+}
+
+/// Distances in a graph whose nodes are known by name.
+pub fn named_graph<T: Number>(x: &[T]) -> T {
+    let names: Vec<String> = (0..x.len()).map(|n| format!("node {n}")).collect();
+    let mut edges: HashMap<String, Vec<(String, T)>> = HashMap::new();
+    for (i, from) in names.iter().enumerate() {
+        for (j, to) in names.iter().enumerate().filter(|(j, _)| (i * 7 + j) % 3 == 0 && i != *j) {
+            edges.entry(from.clone()).or_default().push((to.clone(), x[i] * x[j] + 1.0));
+        }
+    }
+    let mut distances: HashMap<String, T> = HashMap::from([(names[0].clone(), x[0])]);
+    let mut open = vec![names[0].clone()];
+    while let Some(name) = open.pop() {
+        let distance = distances[&name];
+        for (to, length) in edges.get(&name).into_iter().flatten() {
+            if !distances.contains_key(to) {
+                distances.insert(to.clone(), distance + *length);
+                open.push(to.clone());
+            }
+        }
+    }
+    names.iter().enumerate().filter_map(|(n, name)| Some(*distances.get(name)? * (n + 1) as f64)).sum()
+}
