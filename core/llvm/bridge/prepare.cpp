@@ -395,6 +395,12 @@ EnzValue enz_prepare(EnzHost host, EnzValue raw, const EnzPrepare *options) {
     addCleanup(raised);
     run(*host, *clone, std::move(raised));
   }
+  if (enz::fillAlike(*clone)) {
+    host->functions->invalidate(*clone, PreservedAnalyses::none());
+    FunctionPassManager filled;
+    addCleanup(filled);
+    run(*host, *clone, std::move(filled));
+  }
   FunctionPassManager simple;
   simple.addPass(LoopSimplifyPass());
   run(*host, *clone, std::move(simple));

@@ -12,6 +12,9 @@
 //
 // Not marked: what is instantiated with a closure, which may do anything; whatever stands in other crates; the
 // allocator, whose body calls that of C.
+//
+// A vector is filled with a number by one of two ways, which depend on whether it is zero: in a clone by the one that
+// stores it.
 
 #include "rust.h"
 #include "support.h"
@@ -19,9 +22,11 @@
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -156,7 +161,8 @@ std::string enz::rustPath(StringRef name) {
 }
 
 bool enz::isRust(const Function &function) {
-  const StringRef name = function.getName();
+  StringRef name = function.getName();
+  name.consume_back(kPrepared);
   // The former way ends in a hash of sixteen digits.
   const bool former =
       name.starts_with("_ZN") && name.size() > 23 && name.ends_with("E") && name.substr(name.size() - 20, 3) == "17h";
@@ -263,6 +269,47 @@ void enz::moveTexts(Function &clone) {
     after.SetCurrentDebugLocation(call->getDebugLoc());
     after.CreateCall(mover, {place, own});
   }
+}
+
+// Whether `bits` are those of numbers.
+static bool areBits(const Value *bits) {
+  const Value *one = nullptr, *other = nullptr;
+  if (match(bits, m_Or(m_Value(one), m_Value(other))))
+    return areBits(one) && areBits(other);
+  return isa<LoadInst>(bits) || (isa<BitCastInst>(bits) && cast<BitCastInst>(bits)->getSrcTy()->isFloatingPointTy());
+}
+
+// Whether it is asked if all bits of some numbers are zero.
+static bool asksForZeros(const Value *condition) {
+  const Value *one = nullptr, *other = nullptr;
+  if (match(condition, m_LogicalAnd(m_Value(one), m_Value(other))))
+    return asksForZeros(one) && asksForZeros(other);
+  if (match(condition, m_Intrinsic<Intrinsic::is_fpclass>(m_Value(one), m_SpecificInt(fcPosZero))))
+    return !isa<Constant>(one);
+  return match(condition, m_SpecificICmp(CmpInst::ICMP_EQ, m_Value(one), m_Zero())) && areBits(one);
+}
+
+// `vec![x; n]` asks whether all bits of x are zero and takes memory that is, so that nothing in it would depend on x.
+// (Not seen: arrays of more numbers than are compared at once.)
+bool enz::fillAlike(Function &clone) {
+  if (!isRust(clone))
+    return false;
+  const auto isZeroed = [](const BasicBlock &block) {
+    return any_of(block, [](const Instruction &inst) {
+      const auto *call = dyn_cast<CallBase>(&inst);
+      const Function *callee = call ? call->getCalledFunction() : nullptr;
+      return callee && (callee->getName() == "calloc" || callee->getName().ends_with("__rust_alloc_zeroed"));
+    });
+  };
+  bool changed = false;
+  for (BasicBlock &block : clone)
+    if (auto *branch = dyn_cast<BranchInst>(block.getTerminator()); branch && branch->isConditional() &&
+                                                                    asksForZeros(branch->getCondition()) &&
+                                                                    isZeroed(*branch->getSuccessor(0))) {
+      branch->setCondition(ConstantInt::getFalse(clone.getContext()));
+      changed = true;
+    }
+  return changed;
 }
 
 void enz::markRustLibrary(Module &module) {

@@ -25,6 +25,9 @@ void markRustLibrary(llvm::Module &module);
 // Moves text that the library makes to memory that a derivative sees allocated, in a clone.
 void moveTexts(llvm::Function &clone);
 
+// Fills vectors with the number that is given in a clone, also if it happens to be zero. Whether there were any.
+bool fillAlike(llvm::Function &clone);
+
 // Leaves what prints backtraces as the library has it, neither inlined nor optimised (backtraces.cpp). Whether there is
 // such.
 bool leaveBacktraces(llvm::Module &module);

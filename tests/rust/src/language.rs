@@ -21,6 +21,22 @@ fn iterators() {
     compare("maximum", 5, |x| x.iter().copied().fold(f64::MIN, f64::max) * x[0]);
 }
 
+/// Vectors that are filled with numbers which happen to be zero.
+fn filled() {
+    let f = |x: &[f64]| {
+        let (singles, pairs, tuples) = (vec![x[0]; 4], vec![[x[0], x[1]]; 3], vec![(x[0], x[1]); 2]);
+        let halves = vec![x[1] as f32; 2];
+        singles.iter().sum::<f64>()
+            + pairs.iter().map(|p| p[0] + 3.0 * p[1]).sum::<f64>()
+            + tuples.iter().map(|p| p.0 - p.1).sum::<f64>()
+            + halves.iter().map(|v| f64::from(*v)).sum::<f64>()
+            + vec![0.0; 3].iter().sum::<f64>()
+    };
+    let zeros = [0.0, 0.0];
+    check::same("filled", &grad!(f, &zeros[..]), &[9.0, 9.0]);
+    check::same("filled::tangent", &[jvp!(f, &zeros[..], &[1.0, 2.0])], &[27.0]);
+}
+
 fn containers() {
     compare("collect", 5, |x| {
         let squares: Vec<f64> = x.iter().map(|v| v * v).collect();
@@ -144,6 +160,7 @@ fn macros() {
 /// All of them.
 pub fn run() {
     iterators();
+    filled();
     containers();
     abstractions();
     macros();

@@ -2,6 +2,7 @@
 //! sorted, by more elements than are sorted one by one.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::Number;
 
@@ -40,6 +41,26 @@ pub fn ranked_rows<T: Number>(x: &[T]) -> T {
     let share =
         |(n, row): (usize, &Row<T>)| row.values.iter().copied().sum::<T>() * row.weight * (n + row.name.len()) as f64;
     rows.iter().enumerate().map(share).sum::<T>() * 0.001
+}
+
+struct Entry<T> {
+    group: Rc<str>,
+    value: T,
+    parts: Vec<T>,
+    id: u32,
+}
+
+/// Entries by group, and in each from the largest on; largest are those whose bits are.
+pub fn grouped_entries<T: Number>(x: &[T]) -> T {
+    let entry = |n: usize| {
+        let value = x[n % x.len()] * (n + 1) as f64;
+        Entry { group: format!("group {}", n % 4).into(), value, parts: vec![value * 0.5; n % 3 + 1], id: n as u32 }
+    };
+    let mut entries: Vec<Entry<T>> = (0..30).map(entry).collect();
+    entries.sort_by(|a, b| a.group.cmp(&b.group).then(b.value.re().total_cmp(&a.value.re())));
+    let groups = entries.chunk_by(|a, b| a.group == b.group);
+    let sum = |of: &[Entry<T>]| of.iter().map(|e| e.value * (e.id + 1) as f64 + e.parts[0] * e.parts.len() as f64).sum::<T>();
+    groups.enumerate().map(|(n, of)| sum(of) * of[n].value).sum::<T>() * 1e-4
 }
 
 /// Distances in a graph whose nodes are known by name.
