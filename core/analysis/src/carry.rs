@@ -300,7 +300,8 @@ impl Pass<'_> {
         self.memory.classes[class].is_several() && self.memory.bytes_at_all(&[p], len).clash
     }
 
-    /// Whether the integer `v`, read from memory, goes to memory as it is, at once or where ways have met, whatever else is made of it.
+    /// Whether the integer `v`, read from memory, goes to memory as it is, at once or, if it is but compared or something is computed of it,
+    /// where ways have met.
     fn is_stored(&self, v: ValueId) -> bool {
         let loaded = |v: ValueId| self.func.def_inst(v).is_some_and(|i| matches!(self.func.insts[i].op, Op::Load(_)));
         let stored = |v: ValueId| self.uses.of(v).iter().any(|i| self.stores(*i, v));
@@ -309,8 +310,13 @@ impl Pass<'_> {
         }
         let merged = self.merged_with(v);
         let moves = |i: InstId| matches!(self.func.insts[i].op, Op::Phi(_) | Op::Freeze | Op::Select);
-        let made = |v: ValueId| self.func.def_inst(v).is_some_and(moves) || loaded(v);
-        merged.iter().all(|v| made(*v)) && merged.iter().any(|v| loaded(*v)) && merged.iter().any(|v| stored(*v))
+        let only = merged.iter().all(|v| {
+            // `f64::total_cmp` computes with the bits of what it compares.
+            let compares = |i: InstId| matches!(self.func.insts[i].op, Op::ICmp(_) | Op::Binary(_));
+            self.func.def_inst(*v).is_some_and(|i| moves(i) || loaded(*v))
+                && self.uses.of(*v).iter().all(|i| moves(*i) || compares(*i) || self.stores(*i, *v))
+        });
+        only && merged.iter().any(|v| loaded(*v)) && merged.iter().any(|v| stored(*v))
     }
 
     /// What is copied between a doubtful place and a certain one is what the certain one holds.

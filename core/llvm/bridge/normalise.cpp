@@ -12,9 +12,8 @@
 // - Functions of the C++ library that link nodes get the bodies of library.c.
 // - `mempcpy` is `memcpy` and an addition; calls of functions that copy, fill, round and move signs are instructions.
 // - Calls that were written without a prototype, as C calls Fortran, pass what their function takes.
-// - A sum or product of integers that comes with whether it overflowed is one by itself, of which is known of what it
-// is
-//   a multiple.
+// - A sum or product of integers that comes with whether it overflowed is one by itself: of that it is known what
+//   divides it.
 // - What -ffast-math allows is not done where the program itself is not optimised: `(x + M) - M` rounds there.
 //
 // Vector operations are those of vectors.cpp, assembly that of assembly.cpp. What is not known here stays as it is.
