@@ -328,9 +328,9 @@ fn pass_down(order: &[FuncId], group_of: &BTreeMap<FuncId, Vec<FuncId>>, memorie
         let (classes, calls) = (memory.classes.clone(), memory.callees.clone());
         for (i, g) in calls {
             let Some(placed) = memories.get(f).and_then(|m| m.calls.get(&i)).cloned() else { continue };
-            for g in group_of.get(&g).into_iter().flatten() {
-                if let Some(callee) = memories.get_mut(g) {
-                    callee.learn(&placed, &classes);
+            for other in group_of.get(&g).into_iter().flatten() {
+                if let Some(memory) = memories.get_mut(other) {
+                    memory.learn(&placed, &classes, *other != g);
                 }
             }
         }

@@ -276,7 +276,7 @@ static bool areBits(const Value *bits) {
   const Value *one = nullptr, *other = nullptr;
   if (match(bits, m_Or(m_Value(one), m_Value(other))))
     return areBits(one) && areBits(other);
-  return isa<LoadInst>(bits) || (isa<BitCastInst>(bits) && cast<BitCastInst>(bits)->getSrcTy()->isFloatingPointTy());
+  return isa<BitCastInst>(bits) && cast<BitCastInst>(bits)->getSrcTy()->isFloatingPointTy();
 }
 
 // Whether it is asked if all bits of some numbers are zero.
@@ -290,22 +290,24 @@ static bool asksForZeros(const Value *condition) {
 }
 
 // `vec![x; n]` asks whether all bits of x are zero and takes memory that is, so that nothing in it would depend on x.
+// Where they are not, it takes memory to fill.
 // (Not seen: arrays of more numbers than are compared at once.)
 bool enz::fillAlike(Function &clone) {
   if (!isRust(clone))
     return false;
-  const auto isZeroed = [](const BasicBlock &block) {
-    return any_of(block, [](const Instruction &inst) {
+  const auto takes = [](const BasicBlock &block, StringRef plain, StringRef own) {
+    return any_of(block, [&](const Instruction &inst) {
       const auto *call = dyn_cast<CallBase>(&inst);
       const Function *callee = call ? call->getCalledFunction() : nullptr;
-      return callee && (callee->getName() == "calloc" || callee->getName().ends_with("__rust_alloc_zeroed"));
+      return callee && (callee->getName() == plain || callee->getName().ends_with(own));
     });
   };
   bool changed = false;
   for (BasicBlock &block : clone)
-    if (auto *branch = dyn_cast<BranchInst>(block.getTerminator()); branch && branch->isConditional() &&
-                                                                    asksForZeros(branch->getCondition()) &&
-                                                                    isZeroed(*branch->getSuccessor(0))) {
+    if (auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+        branch && branch->isConditional() && asksForZeros(branch->getCondition()) &&
+        takes(*branch->getSuccessor(0), "calloc", "__rust_alloc_zeroed") &&
+        takes(*branch->getSuccessor(1), "malloc", "__rust_alloc")) {
       branch->setCondition(ConstantInt::getFalse(clone.getContext()));
       changed = true;
     }

@@ -540,16 +540,32 @@ impl FuncMemory {
         is_alone && span.stride == 0 && floats.all(|i| i.span.stride != 0 && i.size > len)
     }
 
-    /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. Whether
-    /// anything was new.
-    pub fn learn(&mut self, placed: &BTreeMap<ClassId, Placed>, theirs: &PrimaryMap<ClassId, Class>) -> bool {
+    /// Adds what a caller knows of the memory it passes: `theirs` is the caller's class of each of ours. A function that it does not call
+    /// itself, but which calls the one that it calls and is called by it, may be called with other memory: floats count `elsewhere` only
+    /// where it has nothing else. Whether anything was new.
+    pub fn learn(
+        &mut self,
+        placed: &BTreeMap<ClassId, Placed>,
+        theirs: &PrimaryMap<ClassId, Class>,
+        elsewhere: bool,
+    ) -> bool {
         let mut grown = false;
         for (ours, place) in placed {
             let (Some(class), Some(known)) = (theirs.get(place.class), self.classes.get_mut(*ours)) else { continue };
             known.unaligned |= class.unaligned;
+            let own = if elsewhere { known.items.clone() } else { BTreeMap::new() };
+            let is_float = |item: &Item| matches!(item.ty, ByteType::Float(_));
             for (item, proof) in &class.items {
                 let span = item.span.shift(place.origin.offset.wrapping_neg());
                 let span = span.step(place.origin.stride, place.origin.back());
+                let mut there = own.iter().filter(|(i, _)| i.span.overlaps(i.size, span, item.size)).peekable();
+                if elsewhere && is_float(item) && there.peek().is_some() {
+                    let there: Vec<(&Item, &Proof)> = there.collect();
+                    let used = there.iter().any(|(i, p)| !is_float(i) && **p >= Proof::Accessed);
+                    if used && !there.iter().any(|(i, _)| is_float(i)) {
+                        continue;
+                    }
+                }
                 grown |= add_item(&mut known.items, Item { span, ..*item }, (*proof).min(Proof::Passed));
             }
         }
