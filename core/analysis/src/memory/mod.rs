@@ -555,16 +555,15 @@ impl FuncMemory {
             known.unaligned |= class.unaligned;
             let own = if elsewhere { known.items.clone() } else { BTreeMap::new() };
             let is_float = |item: &Item| matches!(item.ty, ByteType::Float(_));
+            let has_else = |span: Span, size: u64| {
+                let there = || own.iter().filter(|(i, _)| i.span.overlaps(i.size, span, size));
+                !there().any(|(i, _)| is_float(i)) && there().any(|(_, proof)| *proof >= Proof::Accessed)
+            };
             for (item, proof) in &class.items {
                 let span = item.span.shift(place.origin.offset.wrapping_neg());
                 let span = span.step(place.origin.stride, place.origin.back());
-                let mut there = own.iter().filter(|(i, _)| i.span.overlaps(i.size, span, item.size)).peekable();
-                if elsewhere && is_float(item) && there.peek().is_some() {
-                    let there: Vec<(&Item, &Proof)> = there.collect();
-                    let used = there.iter().any(|(i, p)| !is_float(i) && **p >= Proof::Accessed);
-                    if used && !there.iter().any(|(i, _)| is_float(i)) {
-                        continue;
-                    }
+                if is_float(item) && has_else(span, item.size) {
+                    continue;
                 }
                 grown |= add_item(&mut known.items, Item { span, ..*item }, (*proof).min(Proof::Passed));
             }
