@@ -328,9 +328,12 @@ fn pass_down(order: &[FuncId], group_of: &BTreeMap<FuncId, Vec<FuncId>>, memorie
         let (classes, calls) = (memory.classes.clone(), memory.callees.clone());
         for (i, g) in calls {
             let Some(placed) = memories.get(f).and_then(|m| m.calls.get(&i)).cloned() else { continue };
-            for other in group_of.get(&g).into_iter().flatten() {
+            if !memories.get_mut(&g).is_some_and(|callee| callee.learn(&placed, &classes, false)) {
+                continue;
+            }
+            for other in group_of.get(&g).into_iter().flatten().filter(|other| **other != g) {
                 if let Some(memory) = memories.get_mut(other) {
-                    memory.learn(&placed, &classes, *other != g);
+                    memory.learn(&placed, &classes, true);
                 }
             }
         }
