@@ -1,8 +1,9 @@
 //! Results of the analyses as text, with their reasons: `-enzyme-print-type`, `-enzyme-print-activity`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use enzyme_ir::text::{print_inst, print_value};
+use enzyme_ir::text::Numbered;
 use enzyme_ir::{ByteType, Func, FuncId, InstId, Module, ValueDef, ValueId};
 
 use crate::activity::{Activity, Reason, State};
@@ -21,9 +22,10 @@ fn place(module: &Module, func: &Func, i: InstId) -> String {
     }
 }
 
-/// Why a value of `func`, or memory, is active.
-pub fn because(module: &Module, func: &Func, reason: &Reason) -> String {
-    let value = |v: ValueId| print_value(module, func, v);
+/// Why a value of the function, or memory, is active.
+pub fn because(numbered: &Numbered<'_>, reason: &Reason) -> String {
+    let (module, func) = (numbered.module, numbered.func);
+    let value = |v: ValueId| numbered.value(v);
     match reason {
         Reason::Given => "stated by the caller".to_owned(),
         Reason::Operand(i, v) => format!("operand {}{}", value(*v), place(module, func, *i)),
@@ -35,7 +37,10 @@ pub fn because(module: &Module, func: &Func, reason: &Reason) -> String {
     }
 }
 
-fn object(program: &Program<'_>, o: &Object) -> String {
+/// The functions that objects are of.
+type Functions<'a> = BTreeMap<FuncId, Numbered<'a>>;
+
+fn object<'a>(program: &Program<'a>, functions: &mut Functions<'a>, o: &Object) -> String {
     let func = |f: &FuncId| &program.module.funcs[*f];
     match o {
         Object::Param(f, n) => format!("parameter {n} of @{}", func(f).name),
@@ -47,7 +52,8 @@ fn object(program: &Program<'_>, o: &Object) -> String {
                 _ => "unknown",
             };
             let value = func(f).insts[*i].result;
-            let value = value.map(|v| print_value(program.module, func(f), v)).unwrap_or_default();
+            let numbered = functions.entry(*f).or_insert_with(|| Numbered::new(program.module, func(f)));
+            let value = value.map(|v| numbered.value(v)).unwrap_or_default();
             format!("{kind} {value} of @{}", func(f).name)
         }
         Object::Global(g) => format!("@{}", program.module.globals[*g].name),
@@ -65,7 +71,7 @@ fn span(s: Span) -> String {
     }
 }
 
-fn class_line(program: &Program<'_>, id: ClassId, class: &Class) -> String {
+fn class_line<'a>(program: &Program<'a>, functions: &mut Functions<'a>, id: ClassId, class: &Class) -> String {
     let Class { edges, objects, items, merged: _, given: _, opaque: _, unaligned: _, foreign: _ } = class;
     let holds: Vec<String> = items
         .iter()
@@ -80,7 +86,7 @@ fn class_line(program: &Program<'_>, id: ClassId, class: &Class) -> String {
         .collect();
     let to: Vec<String> = edges.iter().map(|e| format!("{} -> {} at {}", span(e.at), e.to, span(e.span))).collect();
     let to = if to.is_empty() { String::new() } else { format!(" [{}]", to.join("; ")) };
-    let objects: Vec<String> = objects.iter().map(|o| object(program, o)).collect();
+    let objects: Vec<String> = objects.iter().map(|o| object(program, functions, o)).collect();
     format!("{id}{to} holds {{{}}}: {}", holds.join(", "), objects.join("; "))
 }
 
@@ -89,9 +95,11 @@ pub fn types(program: &Program<'_>, f: FuncId) -> String {
     let Some(unit) = program.unit(f) else { return String::new() };
     let func = program.func(f);
     let mut out = format!("types of @{}\n", func.name);
+    let mut functions = Functions::new();
     for (id, class) in unit.memory.classes.iter() {
-        let _ = writeln!(out, "  {}", class_line(program, id, class));
+        let _ = writeln!(out, "  {}", class_line(program, &mut functions, id, class));
     }
+    let numbered = Numbered::new(program.module, func);
     for v in named_values(func) {
         let carry = match unit.carry[v] {
             Carry::None => String::new(),
@@ -105,7 +113,7 @@ pub fn types(program: &Program<'_>, f: FuncId) -> String {
         let class = class.unwrap_or_default();
         let facts: Vec<String> = [carry, class].into_iter().filter(|s| !s.is_empty()).collect();
         if !facts.is_empty() {
-            let _ = writeln!(out, "  {}: {}", print_value(program.module, func, v), facts.join(", "));
+            let _ = writeln!(out, "  {}: {}", numbered.value(v), facts.join(", "));
         }
     }
     out
@@ -114,8 +122,8 @@ pub fn types(program: &Program<'_>, f: FuncId) -> String {
 /// Active values and shadowed memory of `f` in one context, each with its reason.
 pub fn activity(program: &Program<'_>, f: FuncId, activity: &Activity) -> String {
     let func = program.func(f);
-    let value = |v: ValueId| print_value(program.module, func, v);
-    let because = |reason: &Reason| because(program.module, func, reason);
+    let numbered = Numbered::new(program.module, func);
+    let because = |reason: &Reason| because(&numbered, reason);
     let mut out = format!("activity of @{}\n", func.name);
     for (class, reason) in &activity.shadowed {
         let mixed = if activity.mixed.contains(class) { ", tested at run time" } else { "" };
@@ -129,8 +137,8 @@ pub fn activity(program: &Program<'_>, f: FuncId, activity: &Activity) -> String
     for v in named_values(func) {
         if let Some(reason) = &activity.active[v] {
             let what = match func.values[v].def {
-                ValueDef::Inst(i) => print_inst(program.module, func, i).trim().to_owned(),
-                ValueDef::Param(_) | ValueDef::Const(_) => value(v),
+                ValueDef::Inst(i) => numbered.inst(i).trim().to_owned(),
+                ValueDef::Param(_) | ValueDef::Const(_) => numbered.value(v),
             };
             let _ = writeln!(out, "  active  {what}\n          because: {}", because(reason));
         }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use enzyme_analysis::print;
-use enzyme_ir::text::{print_inst, pseudo};
+use enzyme_ir::text::{Numbered, pseudo};
 use enzyme_ir::{Func, InstId, LocId, Module, ValueDef, ValueId};
 
 use crate::keys::{Key, Subject, cached_bytes};
@@ -92,13 +92,14 @@ fn place(module: &Module, loc: Option<LocId>) -> Place {
 /// What is said of the derivative of `s`; its text comes with [`Story::write`].
 pub(crate) fn tell(module: &Module, s: &Subject<'_>, plan: Option<&Plan>, derivative: &str) -> Story {
     let kept: BTreeMap<ValueId, Treatment> = plan.map(|p| treatments(module, s, p)).unwrap_or_default();
+    let numbered = Numbered::new(module, s.func);
     let item = |i: InstId| {
         let result = s.func.insts[i].result;
         let reason = result.and_then(|r| s.activity.active[r].as_ref());
         Item {
             place: place(module, s.func.insts[i].loc),
-            what: print_inst(module, s.func, i).trim().to_owned(),
-            active: reason.map(|r| print::because(module, s.func, r)),
+            what: numbered.inst(i).trim().to_owned(),
+            active: reason.map(|r| print::because(&numbered, r)),
             treatment: result.and_then(|r| kept.get(&r).cloned()).unwrap_or(Treatment::NotNeeded),
         }
     };

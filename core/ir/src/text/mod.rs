@@ -21,7 +21,7 @@ mod tests;
 pub mod words;
 
 pub use parse::{ParseError, parse_module};
-pub use print::{print_const, print_func, print_inst, print_module, print_type, print_value};
+pub use print::{Numbered, print_const, print_func, print_inst, print_module, print_type, print_value};
 
 /// Nesting of types and of constants beyond which a text is refused.
 pub const MAX_DEPTH: u32 = 200;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 
-use super::{print_const, print_inst, print_value};
+use super::{Numbered, print_const};
 use crate::{BinOp, BlockId, CastOp, FloatPred, Func, InstId, IntPred, LocId, Module, Op, Type, ValueDef, ValueId};
 
 /// A line of pseudo-source.
@@ -44,6 +44,7 @@ pub fn pseudo(module: &Module, func: &Func) -> Vec<Line> {
 struct Writer<'a> {
     module: &'a Module,
     func: &'a Func,
+    numbered: Numbered<'a>,
     /// Values that stand in the expression of their only user, which is this deep.
     inline: BTreeMap<ValueId, u32>,
     blocks: SecondaryMap<BlockId, u32>,
@@ -93,7 +94,7 @@ impl<'a> Writer<'a> {
         for (n, b) in (0..).zip(func.blocks.keys()) {
             blocks[b] = n;
         }
-        Writer { module, func, inline, blocks }
+        Writer { module, func, numbered: Numbered::new(module, func), inline, blocks }
     }
 
     fn label(&self, b: BlockId) -> String {
@@ -107,7 +108,7 @@ impl<'a> Writer<'a> {
                 short(text.split_once(' ').map_or(text.as_str(), |(_, value)| value))
             }
             ValueDef::Inst(_) | ValueDef::Param(_) => {
-                let text = print_value(self.module, self.func, v);
+                let text = self.numbered.value(v);
                 let name = text.rsplit(' ').next().unwrap_or_default().trim_start_matches(['%', '@']).to_owned();
                 if name.starts_with(|c: char| c.is_ascii_digit()) { format!("v{name}") } else { name }
             }
@@ -204,7 +205,7 @@ impl<'a> Writer<'a> {
                 format!("{bare}({})", self.list(self.func.call_args(i)))
             }
             Op::Alloca { .. } => "stack slot".to_owned(),
-            _ => print_inst(self.module, self.func, i).trim().to_owned(),
+            _ => self.numbered.inst(i).trim().to_owned(),
         }
     }
 
@@ -235,7 +236,7 @@ impl<'a> Writer<'a> {
                 format!("if ({c}) goto {} else goto {}", self.label(*then_to), self.label(*else_to))
             }
             Op::Unreachable => "unreachable".to_owned(),
-            Op::Switch { .. } => print_inst(self.module, self.func, i).trim().to_owned(),
+            Op::Switch { .. } => self.numbered.inst(i).trim().to_owned(),
             _ => {
                 let expression = self.expression(i);
                 let typed = match inst.result.map(|r| &self.module.ctx.types[self.func.ty(r)]) {

@@ -66,20 +66,44 @@ pub fn print_func(module: &Module, func: &Func) -> String {
     p.out
 }
 
-/// One instruction as LLVM assembly. Numbers all values of the function: not for use in loops.
-pub fn print_inst(module: &Module, func: &Func, inst: InstId) -> String {
-    let mut p = Printer::new(module, false);
-    let names = Names::new(func);
-    p.inst(func, &names, inst);
-    p.out
+/// A function whose values are numbered once, to print many of them.
+pub struct Numbered<'a> {
+    /// Where the function is.
+    pub module: &'a Module,
+    /// The function.
+    pub func: &'a Func,
+    names: Names,
 }
 
-/// A value with its type, as an operand. Numbers all values of the function: not for use in loops.
+impl<'a> Numbered<'a> {
+    /// Numbers all values of the function.
+    pub fn new(module: &'a Module, func: &'a Func) -> Numbered<'a> {
+        Numbered { module, func, names: Names::new(func) }
+    }
+
+    /// One instruction as LLVM assembly.
+    pub fn inst(&self, inst: InstId) -> String {
+        let mut p = Printer::new(self.module, false);
+        p.inst(self.func, &self.names, inst);
+        p.out
+    }
+
+    /// A value with its type, as an operand.
+    pub fn value(&self, value: ValueId) -> String {
+        let mut p = Printer::new(self.module, false);
+        p.typed(self.func, &self.names, Some(value));
+        p.out
+    }
+}
+
+/// One instruction as LLVM assembly; for more than one see [`Numbered`].
+pub fn print_inst(module: &Module, func: &Func, inst: InstId) -> String {
+    Numbered::new(module, func).inst(inst)
+}
+
+/// A value with its type, as an operand; for more than one see [`Numbered`].
 pub fn print_value(module: &Module, func: &Func, value: ValueId) -> String {
-    let mut p = Printer::new(module, false);
-    let names = Names::new(func);
-    p.typed(func, &names, Some(value));
-    p.out
+    Numbered::new(module, func).value(value)
 }
 
 /// A constant without its type.
