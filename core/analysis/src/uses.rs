@@ -132,6 +132,7 @@ impl Uses {
                         | Op::Call(_)
                         | Op::Invoke { .. }
                 ) && !is_rotation(module, func, i)
+                    && !makes_number(module, func, i)
             });
             if !moved_in {
                 return false;
@@ -191,6 +192,15 @@ fn is_number(module: &Module, func: &Func, i: InstId, v: ValueId) -> bool {
     let Callee::Math(math) = resolve(module, func, i) else { return false };
     let mut args = func.call_args(i).iter().zip(math.rule.operands);
     args.any(|(a, operand)| *a == v && *operand == Operand::Int)
+}
+
+/// Whether `i` calls a function that makes a number of a float, or counts bits.
+pub(crate) fn makes_number(module: &Module, func: &Func, i: InstId) -> bool {
+    let counts = ["llvm.ctpop.", "llvm.ctlz.", "llvm.cttz.", "llvm.fptosi.sat.", "llvm.fptoui.sat."];
+    let name = module.direct_callee(func, i).map_or("", |f| module.funcs[f].name.as_str());
+    let is_float = |v: &ValueId| module.ctx.float_kind(func.ty(*v)).is_some();
+    counts.iter().any(|start| name.starts_with(start))
+        || matches!(resolve(module, func, i), Callee::Math(_)) && func.call_args(i).iter().any(is_float)
 }
 
 /// Whether `i` moves the bits of an integer around, as random numbers and hashes are made.

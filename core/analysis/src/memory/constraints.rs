@@ -14,7 +14,7 @@ use enzyme_ir::{
 use indexmap::IndexSet;
 
 use super::aligned::align;
-use super::bytes::{float_bytes, items_of_type};
+use super::bytes::{float_bytes, float_stride, items_of_type};
 use super::contents::contents;
 use super::index::{
     bits_of, choices, counted, factor, is_address, is_distance, is_least_or_most, is_number, leads_nowhere, numbered,
@@ -26,12 +26,14 @@ use super::{
     may_hold_address,
 };
 use crate::callee::{Callee, resolve};
-use crate::uses::Uses;
+use crate::uses::{Uses, makes_number};
 
 /// Beyond this many passes spans are given up, so that the rest settles at once.
 const MANY_PASSES: usize = 24;
 /// The most elements of a global's initialiser that are told apart.
 const MAX_ELEMENTS: u64 = 64;
+/// The floats of one access that are kept apart.
+const MAX_LANES: u64 = 16;
 /// The most copies of bytes that a function is followed through.
 const MAX_COPIES: usize = 16_384;
 pub(super) const POINTER: u64 = 8;
@@ -251,7 +253,11 @@ impl<'a> Solver<'a> {
             return Some(known);
         }
         let func = &self.module.funcs[f];
-        let may_hold = || may_hold_address(self.module, func.ty(v)) && !is_least_or_most(self.module, func, v);
+        let number = || {
+            let made = func.def_inst(v).filter(|i| func.insts[*i].op.call_info().is_some());
+            is_least_or_most(self.module, func, v) || made.is_some_and(|i| makes_number(self.module, func, i))
+        };
+        let may_hold = || may_hold_address(self.module, func.ty(v)) && !number();
         if func.as_const(v).is_some() || !may_hold() {
             return None;
         }
@@ -408,15 +414,19 @@ impl<'a> Solver<'a> {
             let span = Span::at(run.offset as i64).step(if repeats { end } else { 0 }, Steps::Up);
             let untyped =
                 if is_access && matches!(run.ty, ByteType::Float(_)) { Untyped::empty() } else { Untyped::all() };
-            // Of a run of floats each one counts.
-            let (size, span) = match run.ty {
-                ByteType::Float(kind) if run.size > float_bytes(kind) => {
-                    (float_bytes(kind), span.step(float_bytes(kind), Steps::Up))
-                }
-                ByteType::Float(_) | ByteType::Pointer | ByteType::Integer => (run.size, span),
+            // Of a run of floats each one counts; what lies behind a short one is none of them.
+            let (size, apart) = match run.ty {
+                ByteType::Float(kind) => (float_bytes(kind).min(run.size), float_stride(run.ty)),
+                ByteType::Pointer | ByteType::Integer => (run.size, run.size.max(1)),
             };
-            for at in places {
-                self.store.add_item(*at, Item { untyped, ..Item::new(span, size, run.ty) }, Proof::Stated);
+            let count = run.size.div_ceil(apart);
+            let array = count > 1 && (repeats || count > MAX_LANES);
+            let span = if array { span.step(apart, Steps::Up) } else { span };
+            for nth in 0..if array { 1 } else { count } {
+                let item = Item::new(span.shift((nth * apart) as i64), size, run.ty);
+                for at in places {
+                    self.store.add_item(*at, Item { untyped, ..item }, Proof::Stated);
+                }
             }
         }
     }

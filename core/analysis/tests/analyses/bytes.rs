@@ -1,6 +1,9 @@
 //! What the bytes of memory are: by offset, from accesses, declarations, copies and callers.
 
-use enzyme_ir::ByteType;
+use std::collections::BTreeMap;
+
+use enzyme_analysis::Units;
+use enzyme_ir::{ByteRun, ByteType, Facts, FloatKind, Op};
 
 use crate::{analyze, parse, value};
 
@@ -8,9 +11,25 @@ const HEAD: &str = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\ndecl
 
 /// What `len` bytes behind `%name` of `@f` are.
 fn check(functions: &str, name: &str, len: Option<u64>, expected: &str) {
+    check_stated(functions, &[], name, len, expected);
+}
+
+/// Likewise, where metadata states floats of all that stores to these pointers touch.
+fn check_stated(functions: &str, floats: &[(&str, u64)], name: &str, len: Option<u64>, expected: &str) {
     let module = parse(&format!("{HEAD}{functions}"));
-    let units = analyze(&module);
     let f = module.find_func("f").unwrap();
+    let func = &module.funcs[f];
+    let mut facts = Facts::default();
+    for (to, size) in floats {
+        let stores = func.insts.iter().filter(|(_, inst)| matches!(inst.op, Op::Store(_)));
+        let mut stores = stores.filter(|(_, inst)| inst.args.last() == Some(&value(func, to)));
+        let (store, _) = stores.next().unwrap();
+        facts
+            .access_types
+            .insert(store, vec![ByteRun { offset: 0, size: *size, ty: ByteType::Float(FloatKind::Double) }]);
+    }
+    let defined: Vec<_> = module.funcs.iter().filter(|(_, f)| !f.is_declaration()).map(|(id, _)| id).collect();
+    let units = Units::analyze(&module, &BTreeMap::from([(f, facts)]), &defined);
     let bytes = units.get(f).unwrap().memory.bytes_at(value(&module.funcs[f], name), len);
     let mut words: Vec<String> = bytes
         .runs
@@ -48,6 +67,18 @@ fn fields_are_told_apart() {
         Some(24),
         "0..4 integer, 8..16 double, 16..24 pointer, every 24",
     );
+}
+
+#[test]
+fn floats_of_one_access_end_with_it() {
+    // What was set as a vector says nothing of the members behind it.
+    let pair = body(
+        "  %x = getelementptr i8, ptr %p, i64 8\n  store <2 x double> zeroinitializer, ptr %x\n\
+        \x20 %y = getelementptr i8, ptr %p, i64 32\n  %z = load ptr, ptr %y",
+    );
+    check_stated(&pair, &[("x", 16)], "p", Some(40), "8..24 double, 32..40 pointer, every 40");
+    let many = body("  %e = getelementptr <2 x double>, ptr %p, i64 %n\n  store <2 x double> zeroinitializer, ptr %e");
+    check_stated(&many, &[("e", 16)], "p", None, "0..8 double, every 8");
 }
 
 #[test]
