@@ -236,7 +236,8 @@ impl Pass<'_> {
         // Where a pointer lies at times, it must not be lost on the way.
         let may_be_word = address && matches!(self.module.ctx.types[ty], Type::Int(64));
         let apart = || self.func.words.contains_key(&i) && self.memory.takes_turns_with_numbers(p);
-        let mut takes_turns = may_be_word && (self.memory.tells_all_words(p) && self.memory.takes_turns(p) || apart());
+        let told = self.memory.tells_all_words(p) && self.memory.takes_turns(p);
+        let mut takes_turns = may_be_word && (told || apart() || self.memory.takes_turns_with_pointers(p));
         let read = matches!(self.func.insts[i].op, Op::Load(_));
         if read
             && (bytes.clash || bytes.has_floats())

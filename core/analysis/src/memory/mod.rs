@@ -397,6 +397,15 @@ impl FuncMemory {
         self.may_take_turns(p) && self.tells_whole_words(p) && !self.mixes_objects(p)
     }
 
+    /// The same where a pointer is read or written just there, whatever else the program computes with.
+    pub fn takes_turns_with_pointers(&self, p: ValueId) -> bool {
+        let Some(class) = self.class_of[p].map(|c| &self.classes[c]) else { return false };
+        let here = |(item, proof): (&Item, &Proof)| {
+            item.ty == ByteType::Pointer && *proof >= Proof::Accessed && item.span == self.span_of[p]
+        };
+        class.items.iter().any(here) && self.may_take_turns(p) && self.tells_words(p)
+    }
+
     fn mixes_objects(&self, p: ValueId) -> bool {
         self.class_of[p].is_some_and(|c| self.classes[c].mixes_objects())
     }
