@@ -2,11 +2,12 @@
 //
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
 // point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
-// more; and at the start of a full link, where code was simplified file by file before. Where vectors have been made,
-// the lanes of those in modules with derivatives are left as they lie in memory; functions with hundreds of phis in a
-// block are not searched for vectors in straight-line code. What must still be a call when our pass runs is marked at
-// the start of each file's pipeline. Without optimisation coroutines are split after that point: there they are split
-// before.
+// more; and at the start of a full link, where code was simplified file by file before: there it is simplified once
+// more first, across files, as what a derivative is made of has been optimised whole elsewhere. Where vectors have been
+// made, the lanes of those in modules with derivatives are left as they lie in memory; functions with hundreds of phis
+// in a block are not searched for vectors in straight-line code. What must still be a call when our pass runs is marked
+// at the start of each file's pipeline. Without optimisation coroutines are split after that point: there they are
+// split before.
 
 #include "rust.h"
 #include "support.h"
@@ -79,6 +80,28 @@ public:
 
 private:
   PassBuilder *passes_;
+};
+
+// Simplifies and inlines across the files of a full link, if derivatives are asked for there. Crates of Rust, which
+// rustc links itself, were inlined into each other before.
+class SimplifyPass : public PassInfoMixin<SimplifyPass> {
+public:
+  SimplifyPass(PassBuilder &passes, OptimizationLevel level) {
+    simplify_.addPass(MarkPass(passes));
+    simplify_.addPass(passes.buildModuleSimplificationPipeline(level, ThinOrFullLTOPhase::None));
+  }
+
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &modules) {
+    const auto isMarker = [](const Function &function) {
+      const StringRef name = function.getName();
+      return function.isDeclaration() && name.contains("enzyme") && !name.starts_with("enzyme.");
+    };
+    const bool rust = module.getFunction("rust_eh_personality") != nullptr;
+    return !rust && any_of(module, isMarker) ? simplify_.run(module, modules) : PreservedAnalyses::all();
+  }
+
+private:
+  ModulePassManager simplify_;
 };
 
 // Changes something at the link of a whole program in Rust only.
@@ -216,6 +239,8 @@ void registerCallbacks(PassBuilder &passes) {
   enz::useVectorMath(passes);
   passes.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&passes](ModulePassManager &manager, OptimizationLevel level) {
+        if (level != OptimizationLevel::O0)
+          manager.addPass(SimplifyPass(passes, level));
         manager.addPass(EnzymePass(passes, ENZ_PHASE_FULL_LINK, level, ThinOrFullLTOPhase::FullLTOPostLink));
         if (level != OptimizationLevel::O0)
           manager.addPass(BacktracesPass());
