@@ -18,7 +18,7 @@ const BUILD_LIMIT: Duration = Duration::from_secs(1500);
 /// Some hundred allocations in a second.
 const VALGRIND_LIMIT: Duration = Duration::from_secs(120);
 /// Checks that the programs make; a program that stops early has fewer.
-const CHECKS: usize = 181;
+const CHECKS: usize = 195;
 /// Three for each program that uses faer, and for those besides that have factors of symmetric matrices.
 const CHECKS_OF_FAER: usize = 18;
 const CHECKS_OF_FACTORS: usize = 6;

@@ -224,7 +224,7 @@ public:
         readTable(global);
     for (Function &function : *host.module) {
       if (function.isIntrinsic() || enz::isGenerated(function.getName()) || !isUsable(function) ||
-          function.hasFnAttribute(enz::kDropsOwn))
+          function.hasFnAttribute(enz::kOwn))
         continue;
       const bool plain = isTaken(function);
       if ((plain || slots_.count(&function)) && !asksForDerivatives(function))

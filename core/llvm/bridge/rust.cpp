@@ -31,6 +31,7 @@ using namespace llvm::PatternMatch;
 namespace {
 
 constexpr StringLiteral kTextRow = "enzyme.rust.text";
+constexpr StringLiteral kShowsRow = "enzyme.rust.shows";
 
 // Attribute of functions that make a `String` of C's memory behind their first argument.
 constexpr StringLiteral kMakesString = "enzyme-makes-string";
@@ -48,12 +49,43 @@ constexpr StringLiteral kOpen[] = {
     "std::sys::thread", "std::panicking::catch_unwind", "std::panicking::try",
 };
 
+// Nor what moves bytes between memory and a stream, which may be memory, too.
+constexpr StringLiteral kStreams[] = {
+    "std::io::cursor::",
+    "std::io::impls::",
+    "std::io::util::",
+    "std::io::buffered::buf",
+    "std::io::Read::",
+    "std::io::BufRead::",
+    "std::io::Write::",
+    "std::io::copy::",
+    "std::io::Chain",
+    "std::io::Take",
+    "std::io::Bytes",
+    "std::io::default_read",
+    "std::io::default_write_vec",
+};
+
+// But these, which read and write text.
+constexpr StringLiteral kStreamsText[] = {"write_fmt", "read_line", "::lines", "read_to_string", "BufRead::split"};
+
 // Whatever lies below these makes text of values, or values of text.
 constexpr StringLiteral kText[] = {
-    "core::fmt::",         "alloc::fmt::format",      "core::num::flt2dec", "core::num::imp::flt2dec",
-    "core::num::dec2flt",  "core::num::imp::dec2flt", "core::num::fmt",     "core::num::imp::fmt",
-    "core::str::converts", "core::str::pattern",      "core::str::count",   "core::str::validations",
-    "core::str::lossy",    "core::unicode",           "core::char",         "alloc::string::String::from_utf8",
+    "core::fmt::",
+    "alloc::fmt::format",
+    "core::num::flt2dec",
+    "core::num::imp::flt2dec",
+    "core::num::dec2flt",
+    "core::num::imp::dec2flt",
+    "core::num::fmt",
+    "core::num::imp::fmt",
+    "core::str::converts",
+    "core::str::count",
+    "core::str::validations",
+    "core::str::lossy",
+    "core::unicode",
+    "core::char",
+    "alloc::string::String::from_utf8",
 };
 
 // But these step through text, by an iterator that may lie beside numbers.
@@ -104,6 +136,12 @@ bool isOfLibrary(StringRef path) {
 
 bool isSystem(StringRef path) { return startsWithOne(path, kSystem) && !startsWithOne(path, kOpen); }
 
+// Whether a function moves bytes as they are, which may be those of floats.
+bool movesBytes(StringRef path) {
+  path.consume_front("<");
+  return startsWithOne(path, kStreams) && none_of(kStreamsText, [&](StringRef text) { return path.contains(text); });
+}
+
 // Input goes to memory behind the second argument, all else only behind the first.
 StringRef systemRow(StringRef path) {
   return path.rsplit("::").second.contains("read") ? "enzyme.rust.reads" : "enzyme.rust.system";
@@ -119,6 +157,8 @@ StringRef rowOf(StringRef path, const Function &function) {
     return {};
   if (startsWithOne(path, kText))
     return kTextRow;
+  if (movesBytes(path))
+    return {};
   if (isSystem(path))
     return systemRow(path);
   // <type>::function, <type as trait>::function
@@ -126,7 +166,7 @@ StringRef rowOf(StringRef path, const Function &function) {
     return {};
   const auto [type, rest] = path.drop_front().split(" as ");
   if (startsWithOne(rest, kTextTraits))
-    return rest.starts_with("core::fmt::") && !rest.starts_with("core::fmt::Write") ? "enzyme.rust.shows" : kTextRow;
+    return rest.starts_with("core::fmt::") && !rest.starts_with("core::fmt::Write") ? kShowsRow : kTextRow;
   // Hashing computes with integers; only the keys of a map come from the system.
   if (rest.starts_with("core::hash::"))
     return {};
@@ -141,7 +181,15 @@ bool dropsOwn(StringRef path) {
     return false;
   path.consume_front("::");
   path = path.ltrim("<&*[( ");
-  return isSystem(path) || path.starts_with("core::fmt::") || path.starts_with("std::ffi::os_str::");
+  return (isSystem(path) && !movesBytes(path)) || path.starts_with("core::fmt::") ||
+         path.starts_with("std::ffi::os_str::");
+}
+
+// Whether this is of what the library panics with, or shows how it came to that: no function of the program's objects.
+bool isOfPanics(StringRef path) {
+  constexpr StringLiteral kPanics[] = {"std::panicking::panic_handler", "std::panicking::begin_panic",
+                                       "std::sys::backtrace", "std::backtrace"};
+  return startsWithOne(path.ltrim('<'), kPanics);
 }
 
 } // namespace
@@ -163,6 +211,9 @@ std::string enz::rustPath(StringRef name) {
 bool enz::isRust(const Function &function) {
   StringRef name = function.getName();
   name.consume_back(kPrepared);
+  // The second of a name in a link has a number behind it.
+  if (const StringRef digits = name.rsplit('.').second; name.contains('.') && all_of(digits, isDigit))
+    name = name.drop_back(digits.size() + 1);
   // The former way ends in a hash of sixteen digits.
   const bool former =
       name.starts_with("_ZN") && name.size() > 23 && name.ends_with("E") && name.substr(name.size() - 20, 3) == "17h";
@@ -325,10 +376,11 @@ void enz::markRustLibrary(Module &module) {
     // enumeration.
     if (path == "alloc::alloc::handle_alloc_error")
       function.setDoesNotThrow();
-    if (dropsOwn(path))
-      function.addFnAttr(kDropsOwn);
     const StringRef math = function.getReturnType()->isFloatingPointTy() ? mathOf(path) : StringRef();
     const StringRef row = math.empty() ? rowOf(path, function) : math;
+    // Only formatters lead to what shows a value.
+    if (dropsOwn(path) || isOfPanics(path) || row == kShowsRow)
+      function.addFnAttr(kOwn);
     if (row.empty())
       continue;
     function.addFnAttr("enzyme_math", row);

@@ -7,8 +7,8 @@
 
 namespace enz {
 
-// Attribute of functions that drop what the library keeps to itself: no destructors of the program's objects.
-constexpr llvm::StringLiteral kDropsOwn = "enzyme-drops-own";
+// Attribute of functions of what the library keeps to itself: none of the program's objects lead to them.
+constexpr llvm::StringLiteral kOwn = "enzyme-own";
 
 // Attribute of calls by which faer asks what the processor has.
 constexpr llvm::StringLiteral kAsksProcessor = "enzyme-asks-processor";

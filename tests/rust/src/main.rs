@@ -8,6 +8,7 @@ mod language;
 mod memory;
 mod programs;
 mod science;
+mod streams;
 
 fn main() {
     if std::env::args().any(|word| word == "selftest") {
@@ -25,6 +26,7 @@ fn main() {
     basics::run();
     language::run();
     science::run();
+    streams::run();
     crates::run();
     corpus(None);
 }

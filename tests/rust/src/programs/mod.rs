@@ -54,6 +54,6 @@ programs! {
         american 4, asian 3, curve 6;
     structures: tree 4, iterators 8, trimmed_mean 9, shortest_ways 7, model 4, boxed_closures 6, ledger 7, in_place 8, search_tree 9, expression 4, interpreter 4,
         shared_cells 5, counters 15;
-    tables: readings 7, ranked_rows 8, grouped_entries 6, named_graph 9;
+    tables: readings 7, ranked_rows 8, grouped_entries 6, named_graph 9, binned 6, words_and_numbers 5, called_back 4;
     libraries: rotations 7, systems 12, least_squares 12, array_network 22, array_statistics 12, array_products 30, array_stencil 10;
 }

@@ -1,7 +1,7 @@
 //! Tables of several kinds beside each other: texts, numbers, vectors, and structures of them, in hash maps that grow and vectors that are
 //! sorted, by more elements than are sorted one by one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::Number;
@@ -84,4 +84,53 @@ pub fn named_graph<T: Number>(x: &[T]) -> T {
         }
     }
     names.iter().enumerate().filter_map(|(n, name)| Some(*distances.get(name)? * (n + 1) as f64)).sum()
+}
+
+/// Sums by the bin that a number falls into; and prices of orders, the lowest first, which are taken as others come.
+pub fn binned<T: Number>(x: &[T]) -> T {
+    let mut bins: BTreeMap<i64, (usize, T)> = BTreeMap::new();
+    for (n, v) in x.iter().enumerate() {
+        let bin = bins.entry((v.re() * 7.3) as i64).or_insert((n, T::from(0.0)));
+        bin.1 += *v * *v;
+    }
+    let (mut orders, mut sum): (BTreeMap<u64, Vec<T>>, T) = (BTreeMap::new(), T::from(0.0));
+    for (n, v) in x.iter().cycle().take(24).enumerate() {
+        if n % 3 > 0 {
+            orders.entry((v.re() * 10.3) as u64).or_default().push(*v);
+        } else if let Some((_, lowest)) = orders.pop_first() {
+            sum += lowest[0] * *v;
+        }
+    }
+    sum + bins.values().map(|(n, v)| v.sin() * *n as f64).sum::<T>()
+}
+
+/// Words beside numbers, by iterators of both; and a formula whose words name numbers.
+pub fn words_and_numbers<T: Number>(x: &[T]) -> T {
+    let scaled: T = "1.5, 2.5, 3.5".split(", ").zip(x).map(|(word, v)| *v * *v * word.parse::<f64>().unwrap()).sum();
+    let functions = "sin exp sqrt".split_whitespace().zip(x).map(|(name, v)| match name {
+        "sin" => v.sin(),
+        "exp" => v.exp(),
+        _ => v.sqrt(),
+    });
+    let term = |term: &str| term.split('*').map(|name| x[name[1..].parse::<usize>().unwrap()]).product::<T>();
+    scaled * functions.sum::<T>() + "x0*x1+x2*x3".split('+').map(term).sum::<T>()
+}
+
+/// Functions that are called until one of them has enough, each with what it remembers.
+pub fn called_back<T: Number>(x: &[T]) -> T {
+    type Step<'a, T> = Box<dyn FnMut(&mut Vec<T>) -> bool + 'a>;
+    let mut last = x[0];
+    let grow = |v: &mut Vec<T>| {
+        last *= x[1];
+        v.push(last);
+        v.len() < 7
+    };
+    let mix = |v: &mut Vec<T>| {
+        v.push(v[0] * x[2]);
+        true
+    };
+    let (mut steps, mut all): (Vec<Step<'_, T>>, Vec<T>) = (vec![Box::new(grow), Box::new(mix)], Vec::new());
+    while steps.iter_mut().all(|step| step(&mut all)) {}
+    drop(steps);
+    all.iter().copied().sum::<T>() * last
 }
