@@ -236,9 +236,12 @@ impl Pass<'_> {
         // Where a pointer lies at times, it must not be lost on the way.
         let may_be_word = address && matches!(self.module.ctx.types[ty], Type::Int(64));
         let apart = || self.func.words.contains_key(&i) && self.memory.takes_turns_with_numbers(p);
-        let told = self.memory.tells_all_words(p) && self.memory.takes_turns(p);
-        let mut takes_turns = may_be_word && (told || apart() || self.memory.takes_turns_with_pointers(p));
         let read = matches!(self.func.insts[i].op, Op::Load(_));
+        let told = || {
+            let all = self.memory.tells_all_words(p) && self.memory.takes_turns(p);
+            all || apart() || read && self.is_only_moved(v) && self.memory.takes_turns_with_pointers(p)
+        };
+        let mut takes_turns = may_be_word && told();
         if read
             && (bytes.clash || bytes.has_floats())
             && let Some(contents) = self.memory.contents_at(p, len)
@@ -299,6 +302,12 @@ impl Pass<'_> {
     /// Whether of several objects that `p` may point to one may hold floats where another holds pointers.
     fn is_several_with_floats(&self, class: ClassId, p: ValueId, len: Option<u64>) -> bool {
         self.memory.classes[class].is_several() && self.memory.bytes_at_all(&[p], len).clash
+    }
+
+    /// Whether the integer `v` is read from memory, goes to memory as it is, and goes nowhere else.
+    fn is_only_moved(&self, v: ValueId) -> bool {
+        let made = self.func.def_inst(v).map(|i| &self.func.insts[i].op);
+        matches!(made, Some(Op::Load(_))) && self.uses.of(v).iter().all(|i| self.stores(*i, v))
     }
 
     /// Whether the integer `v`, read from memory, goes to memory as it is, at once or, if it is but compared or something is computed of it,
