@@ -1,4 +1,5 @@
 // corpus: levels O0 O3
+// corpus: link O2
 // Boost.Math, cubic B-spline and Akima interpolation of active samples on a heap-allocated spline object.
 #include <math.h> // isnan of the global namespace, which Boost 1.74 uses
 

@@ -1,3 +1,4 @@
+// Storage of vectors (store.c).
 #ifndef STORE_H
 #define STORE_H
 

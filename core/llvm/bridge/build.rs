@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SOURCES: [&str; 101] = [
+const SOURCES: [&str; 102] = [
     "plugin",
     "options",
     "host",
@@ -99,6 +99,7 @@ const SOURCES: [&str; 101] = [
     "versions",
     "mirror",
     "prefetch",
+    "staggered",
     "precision",
     "truncate",
     "widen",

@@ -55,10 +55,19 @@ FunctionPassManager light() {
   return passes;
 }
 
+// LoopLoadElimination where no vectors overlap in part.
+class ForwardPass : public PassInfoMixin<ForwardPass> {
+public:
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &functions) {
+    return enz::hasStaggeredVectors(function) ? PreservedAnalyses::all()
+                                              : LoopLoadEliminationPass().run(function, functions);
+  }
+};
+
 // Values that go from one iteration to the next through shadow memory go through registers (see loops.cpp).
 FunctionPassManager forwardStores(OptimizationLevel level) {
   FunctionPassManager passes;
-  passes.addPass(LoopLoadEliminationPass());
+  passes.addPass(ForwardPass());
   // The first iteration reads what the loop did not store: it is peeled.
   passes.addPass(createFunctionToLoopPassAdaptor(LoopFullUnrollPass(static_cast<int>(level.getSpeedupLevel()))));
   passes.addPass(InstCombinePass());

@@ -5,9 +5,9 @@
 // more; and at the start of a full link, where code was simplified file by file before: there it is simplified once
 // more first, across files, as what a derivative is made of has been optimised whole elsewhere. Where vectors have been
 // made, the lanes of those in modules with derivatives are left as they lie in memory; functions with hundreds of phis
-// in a block are not searched for vectors in straight-line code. What must still be a call when our pass runs is marked
-// at the start of each file's pipeline. Without optimisation coroutines are split after that point: there they are
-// split before.
+// in a block are not searched for vectors in straight-line code, and values are not handed from one iteration to the
+// next where vectors overlap in part. What must still be a call when our pass runs is marked at the start of each
+// file's pipeline. Without optimisation coroutines are split after that point: there they are split before.
 
 #include "rust.h"
 #include "support.h"
@@ -82,8 +82,9 @@ private:
   PassBuilder *passes_;
 };
 
-// Simplifies and inlines across the files of a full link, if derivatives are asked for there. Crates of Rust, which
-// rustc links itself, were inlined into each other before.
+// Simplifies and inlines across the files of a full link of C and Fortran, if derivatives are asked for there. Code of
+// C++ and Rust was inlined before, file by file or crate by crate; done twice, more of its copies have lost their
+// types.
 class SimplifyPass : public PassInfoMixin<SimplifyPass> {
 public:
   SimplifyPass(PassBuilder &passes, OptimizationLevel level) {
@@ -96,8 +97,11 @@ public:
       const StringRef name = function.getName();
       return function.isDeclaration() && name.contains("enzyme") && !name.starts_with("enzyme.");
     };
-    const bool rust = module.getFunction("rust_eh_personality") != nullptr;
-    return !rust && any_of(module, isMarker) ? simplify_.run(module, modules) : PreservedAnalyses::all();
+    const auto isMangled = [](const Function &function) {
+      return function.getName().starts_with("_Z") || function.getName().starts_with("_R");
+    };
+    return any_of(module, isMarker) && none_of(module, isMangled) ? simplify_.run(module, modules)
+                                                                  : PreservedAnalyses::all();
   }
 
 private:
@@ -186,18 +190,27 @@ bool isTooWide(const Function &function) {
   });
 }
 
-void skipCostlyPasses(PassBuilder &passes) {
+// Whether LoopLoadElimination would lose a part of a derivative in a function.
+bool losesAdjoints(const Function &function) {
+  return function.getParent()->getNamedMetadata(enz::kDerivatives) &&
+         enz::hasStaggeredVectors(const_cast<Function &>(function));
+}
+
+void skipPasses(PassBuilder &passes) {
   PassInstrumentationCallbacks *callbacks = passes.getPassInstrumentationCallbacks();
   if (!callbacks)
     return;
   callbacks->registerShouldRunOptionalPassCallback([](StringRef pass, Any unit) {
     const auto *function = any_cast<const Function *>(&unit);
-    return pass != "SLPVectorizerPass" || !function || !isTooWide(**function);
+    if (!function)
+      return true;
+    const bool wide = pass == "SLPVectorizerPass" && isTooWide(**function);
+    return !wide && !(pass == "LoopLoadEliminationPass" && losesAdjoints(**function));
   });
 }
 
 void registerCallbacks(PassBuilder &passes) {
-  skipCostlyPasses(passes);
+  skipPasses(passes);
   passes.registerPipelineParsingCallback(
       [&passes](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
         // Device functions stay without help: what keeps them for a derivative is the derivative's call.

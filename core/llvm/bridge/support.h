@@ -390,6 +390,8 @@ void stateIndependence(llvm::BasicBlock &loop);
 // Leaves the lanes of vectors in innermost loops as they lie in memory, where that saves turning them around
 // (mirror.cpp); whether anything changed.
 bool mirrorVectors(llvm::LoopInfo &loops);
+// Whether vectors in memory overlap in part, which LLVM's LoopLoadElimination overlooks (staggered.cpp).
+bool hasStaggeredVectors(llvm::Function &function);
 // Leaves out zeros that the next iteration of a loop overwrites (zeros.cpp); whether anything changed.
 bool leaveZeros(llvm::LoopInfo &loops, llvm::ScalarEvolution &evolution, llvm::AAResults &aliases);
 // Has tape that will be filled in one go fetched into the cache while the program computes (prefetch.cpp); whether
