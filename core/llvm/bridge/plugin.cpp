@@ -2,12 +2,13 @@
 //
 // Our pass runs where functions are simplified and inlined and nothing is vectorised or unrolled yet: the extension
 // point OptimizerEarly, which clang, flang, rustc and opt reach at every level, and the modules of a thin link once
-// more; and at the start of a full link, where code was simplified file by file before: there it is simplified once
-// more first, across files, as what a derivative is made of has been optimised whole elsewhere. Where vectors have been
-// made, the lanes of those in modules with derivatives are left as they lie in memory; functions with hundreds of phis
-// in a block are not searched for vectors in straight-line code, and values are not handed from one iteration to the
-// next where vectors overlap in part. What must still be a call when our pass runs is marked at the start of each
-// file's pipeline. Without optimisation coroutines are split after that point: there they are split before.
+// more; and at the start of a full link, where code was simplified file by file before: that of C and Fortran is
+// simplified once more first, across files, as what a derivative is made of has been optimised whole elsewhere. Where
+// vectors have been made, the lanes of those in modules with derivatives are left as they lie in memory; functions with
+// hundreds of phis in a block are not searched for vectors in straight-line code, and values are not handed from one
+// iteration to the next where vectors overlap in part. What must still be a call when our pass runs is marked at the
+// start of each file's pipeline. Without optimisation coroutines are split after that point: there they are split
+// before.
 
 #include "rust.h"
 #include "support.h"

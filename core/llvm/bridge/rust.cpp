@@ -194,8 +194,15 @@ bool isOfPanics(StringRef path) {
 
 } // namespace
 
+// A name without the number that a link puts behind the second one of it.
+static StringRef withoutNumber(StringRef name) {
+  const auto [plain, digits] = name.rsplit('.');
+  return !digits.empty() && all_of(digits, isDigit) ? plain : name;
+}
+
 // The path that a symbol spells, in the present way or in the former, which has no signs but these.
 std::string enz::rustPath(StringRef name) {
+  name = withoutNumber(name);
   std::string path = demangle(std::string_view(name.data(), name.size()));
   constexpr std::pair<StringLiteral, StringLiteral> kSigns[] = {
       {"_$LT$", "<"}, {"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"},  {"$BP$", "*"},
@@ -211,9 +218,7 @@ std::string enz::rustPath(StringRef name) {
 bool enz::isRust(const Function &function) {
   StringRef name = function.getName();
   name.consume_back(kPrepared);
-  // The second of a name in a link has a number behind it.
-  if (const StringRef digits = name.rsplit('.').second; name.contains('.') && all_of(digits, isDigit))
-    name = name.drop_back(digits.size() + 1);
+  name = withoutNumber(name);
   // The former way ends in a hash of sixteen digits.
   const bool former =
       name.starts_with("_ZN") && name.size() > 23 && name.ends_with("E") && name.substr(name.size() - 20, 3) == "17h";

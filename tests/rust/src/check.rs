@@ -62,3 +62,9 @@ pub fn numbers(count: usize) -> Vec<f64> {
     };
     (0..count).map(|_| next()).collect()
 }
+
+/// The gradient of `f` at `count` numbers against central differences.
+pub fn compare(name: &str, count: usize, f: impl Fn(&[f64]) -> f64) {
+    let x = numbers(count);
+    gradient(name, &enzyme::grad!(&f, &x[..]), &x, &f);
+}

@@ -1,16 +1,10 @@
 //! What users of small crates and of the standard library's text do beside numbers: the mathematics of libm in plain Rust, the vectors of wide, vectors
 //! of smallvec that move to the heap, layers whose names are made by `format!`.
 
-use enzyme::grad;
 use smallvec::SmallVec;
 use wide::f64x4;
 
-use crate::check;
-
-fn compare(name: &str, count: usize, f: impl Fn(&[f64]) -> f64) {
-    let x = check::numbers(count);
-    check::gradient(name, &grad!(&f, &x[..]), &x, &f);
-}
+use crate::check::compare;
 
 fn plain_mathematics(x: &[f64]) -> f64 {
     let angles = libm::sin(x[1]) * libm::cos(x[2]) + libm::atan2(x[0], x[1]) + libm::tanh(x[5]);

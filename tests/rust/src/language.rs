@@ -3,12 +3,7 @@
 
 use enzyme::{grad, hvp, jacobian, jvp, value_and_grad};
 
-use crate::check::{self, numbers};
-
-fn compare(name: &str, count: usize, f: impl Fn(&[f64]) -> f64) {
-    let x = numbers(count);
-    check::gradient(name, &grad!(&f, &x[..]), &x, &f);
-}
+use crate::check::{self, compare, numbers};
 
 fn iterators() {
     compare("zip_map_sum", 6, |x| x.iter().zip(x.iter().skip(1)).map(|(a, b)| a * b.exp()).sum());

@@ -6,12 +6,7 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 use ndarray::{Array1, Array2, ArrayView1};
 use num_dual::{Dual64, DualNum};
 
-use crate::check::{self, numbers};
-
-fn compare(name: &str, count: usize, f: impl Fn(&[f64]) -> f64) {
-    let x = numbers(count);
-    check::gradient(name, &grad!(&f, &x[..]), &x, &f);
-}
+use crate::check::{self, compare, numbers};
 
 fn runge_kutta(f: impl Fn(f64, &[f64; 2]) -> [f64; 2], start: [f64; 2], steps: usize) -> [f64; 2] {
     let h = 2.0 / steps as f64;

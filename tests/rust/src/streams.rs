@@ -3,14 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufWriter, Cursor, Read, Seek, SeekFrom, Write, copy};
 
-use enzyme::grad;
-
-use crate::check;
-
-fn compare(name: &str, count: usize, f: impl Fn(&[f64]) -> f64) {
-    let x = check::numbers(count);
-    check::gradient(name, &grad!(&f, &x[..]), &x, &f);
-}
+use crate::check::compare;
 
 fn save(to: &mut dyn Write, values: &[f64]) {
     for v in values {
